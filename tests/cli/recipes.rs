@@ -92,6 +92,43 @@ fn a_hook_is_taken_out_and_the_rest_stays() {
 }
 
 #[test]
+fn a_recipe_is_taken_out_with_all_of_its_hooks() {
+    for name in names() {
+        let sandbox = with_file(MINE);
+        let _ = sandbox.hookexec(["init", &name]).run().exits(0);
+        let _ = sandbox.hookexec(["init", "--remove", &name]).run().exits(0);
+        let left = read(&sandbox);
+        // Keys beside `hooks` stay.
+        assert!(left.starts_with(MINE), "{name}: {left}");
+        assert_eq!(left == MINE, !["log", "team"].contains(&&*name), "{name}: {left}");
+        let done = sandbox.hookexec(["init", "--remove", &name]).run().exits(64);
+        assert!(done.stderr.contains(&format!("has no hook `{name}`")), "{}", done.stderr);
+        assert_eq!(read(&sandbox), left);
+    }
+    let sandbox = with_file(MINE);
+    let _ = sandbox.hookexec(["init", "secrets", "budget", "notify"]).run().exits(0);
+    let remove = ["init", "--remove=secrets", "--remove=stopped", "--remove=budget"];
+    let _ = sandbox.hookexec(remove).run().exits(0);
+    let left = read(&sandbox);
+    assert!(left.contains("name: waits") && left.contains("# nine"), "{left}");
+    assert!(!left.contains("name: stopped") && !left.contains("redact"), "{left}");
+    assert!(!left.contains("limit_same_calls"), "{left}");
+}
+
+#[test]
+fn a_hook_of_ones_own_is_taken_out_alone_although_a_recipe_has_its_name() {
+    let mine = MINE.replace("name: mine", "name: budget");
+    let sandbox = with_file(&mine);
+    let _ = sandbox.hookexec(["init", "budget"]).run().exits(0);
+    let added = read(&sandbox);
+    let _ = sandbox.hookexec(["init", "--remove", "budget"]).run().exits(0);
+    assert!(!read(&sandbox).contains("name: budget"), "{}", read(&sandbox));
+    assert!(read(&sandbox).contains("name: calls"), "{added}");
+    let _ = sandbox.hookexec(["init", "--remove", "budget"]).run().exits(0);
+    assert_eq!(read(&sandbox), "hooks: {}\n");
+}
+
+#[test]
 fn what_can_not_be_done_changes_nothing() {
     for (text, args, said) in [
         ("hooks: {", "init secrets", "hooks.yaml:1"),

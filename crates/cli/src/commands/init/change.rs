@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 
 use hookexec::Config;
+use hookexec::config::Hook;
 use hookexec_files::directories::state_directory;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::yaml::edit::{self, EditError};
@@ -15,49 +16,40 @@ use super::recipes::Recipe;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// A change to the hooks of these names.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'a> {
-    Add(&'a [String]),
-    Remove(&'a [String]),
-}
-
 /// Changes the hooks file at `path`, which messages call `shown` and the option `place` chose, and returns
-/// what was done. It changes all or nothing, and nothing of a file that can't be loaded.
+/// what was done: the recipes to `add` are in it then, and nothing that `remove` names. It changes all or
+/// nothing, and nothing of a file that can't be loaded.
 pub(super) fn apply(
     path: &Path,
     shown: &str,
-    change: Change<'_>,
+    add: &[String],
+    remove: &[String],
     place: &str,
 ) -> Result<String, CommandError> {
     let _lock = lock()?;
     let old = store::read(path).or_usage(unreadable(path))?;
+    if old.is_none() && add.is_empty() {
+        return Err(CommandError::usage(format!("{shown} does not exist")));
+    }
     let (mark, old_text) = match old.as_deref() {
         Some(text) => text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text)),
         None => ("", ""),
     };
     let (mut said, mut text) = (String::new(), old_text.to_owned());
-    match change {
-        Change::Add(names) => {
-            for name in names {
-                let recipe = Recipe::named(name)?;
-                if has_only_comments(&text) {
-                    text += &recipe.text;
-                } else if let Some(new) = added(shown, &text, &recipe, place)? {
-                    text = new;
-                } else {
-                    let _ = writeln!(said, "`{name}` is in {shown} already");
-                }
-            }
+    for name in add {
+        let Some(recipe) = Recipe::named(name) else {
+            return Err(CommandError::internal(format!("the recipe `{name}` does not exist")));
+        };
+        if has_only_comments(&text) {
+            text += &recipe.text;
+        } else if let Some(new) = added(shown, &text, &recipe, place)? {
+            text = new;
+        } else {
+            let _ = writeln!(said, "`{name}` is in {shown} already");
         }
-        Change::Remove(_) if old.is_none() => {
-            return Err(CommandError::usage(format!("{shown} does not exist")));
-        }
-        Change::Remove(names) => {
-            for name in names {
-                text = removed(shown, &text, name)?;
-            }
-        }
+    }
+    if !remove.is_empty() {
+        text = removed(shown, &text, remove)?;
     }
     if text == old_text {
         return Ok(said + "nothing was changed\n");
@@ -132,25 +124,46 @@ fn has_lines(text: &str, recipe: &str) -> bool {
     true
 }
 
-fn removed(shown: &str, text: &str, name: &str) -> Result<String, CommandError> {
+/// Returns the text without the hooks that the names stand for.
+fn removed(shown: &str, text: &str, names: &[String]) -> Result<String, CommandError> {
+    let config = Config::from_yaml(text, shown)?;
+    let mut hooks = Vec::new();
+    for name in names {
+        let meant = hook_names(&config, name)?;
+        if !config.hooks.iter().any(|hook| has_name(hook, &meant)) {
+            let known = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
+            let hint = suggest::hint_or_list(name, known, "it has:");
+            return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
+        }
+        hooks.extend(meant);
+    }
     let mut text = text.to_owned();
-    let mut is_found = false;
     loop {
         let config = Config::from_yaml(&text, shown)?;
-        let found = config.hooks.iter().find(|hook| hook.name.as_deref() == Some(name));
-        let Some(hook) = found else {
-            if is_found {
-                return Ok(text);
-            }
-            let names = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
-            let hint = suggest::hint_or_list(name, names, "it has:");
-            return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
+        let Some(hook) = config.hooks.iter().find(|hook| has_name(hook, &hooks)) else {
+            return Ok(text);
         };
-        is_found = true;
         text = edit::remove(&text, hook.location.range().start).map_err(|error| {
             refused(shown, &error).hint(format!("take it out by hand: {}", hook.location))
         })?;
     }
+}
+
+/// Returns the names of the hooks that `name` stands for: those of the recipe, unless only a hook of
+/// the user's own has this name.
+fn hook_names(config: &Config, name: &str) -> Result<Vec<String>, CommandError> {
+    let own = vec![name.to_owned()];
+    let Some(recipe) = Recipe::named(name) else { return Ok(own) };
+    let recipe = Config::from_yaml(&recipe.text, name)?;
+    let is_own = config.hooks.iter().any(|hook| has_name(hook, &own));
+    if is_own && !recipe.hooks.iter().any(|hook| has_name(hook, &own)) {
+        return Ok(own);
+    }
+    Ok(recipe.hooks.into_iter().filter_map(|hook| hook.name).collect())
+}
+
+fn has_name(hook: &Hook, names: &[String]) -> bool {
+    hook.name.as_ref().is_some_and(|name| names.contains(name))
 }
 
 fn refused(shown: &str, error: &EditError) -> CommandError {
