@@ -48,7 +48,8 @@ impl Proxy {
             }
         };
         let executor = Arc::clone(&current.executor);
-        let session = Session::builder(&self.setup.session_id).tools(facts).attach(Arc::clone(&executor));
+        let session =
+            Session::builder(&self.setup.session_id).tools(facts).attach(Arc::clone(&executor));
         let mut received = None;
         let (sent, response) = (&tool, &mut received);
         let cancelled = async { drop(handle.open.await) };

@@ -34,6 +34,7 @@ pub struct Setup {
     pub prefix: String,
     /// The session that the calls belong to.
     pub session_id: String,
+    /// How the user is told of each call.
     pub show: ShowCall,
 }
 
