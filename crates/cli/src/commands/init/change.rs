@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use hookexec::Config;
-use hookexec::config::Hook;
+use hookexec::config::{ConfigBuilder, Hook, InLayer as _, Layer, SourceFile};
 use hookexec_files::directories::state_directory;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::yaml::edit::{self, EditError};
@@ -16,15 +17,14 @@ use super::recipes::Recipe;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// Changes the hooks file at `path`, which messages call `shown` and the option `place` chose, and returns
-/// what was done: the recipes to `add` are in it then, and nothing that `remove` names. It changes all or
+/// Changes the hooks file of `layer` at `path`, which messages call `shown`, and returns what was done: the recipes to `add` are in it then, and nothing that `remove` names. It changes all or
 /// nothing, and nothing of a file that can't be loaded.
 pub(super) fn apply(
     path: &Path,
     shown: &str,
     add: &[String],
     remove: &[String],
-    place: &str,
+    layer: Layer,
 ) -> Result<String, CommandError> {
     let _lock = lock()?;
     let old = store::read(path).or_usage(unreadable(path))?;
@@ -42,7 +42,7 @@ pub(super) fn apply(
         };
         if has_only_comments(&text) {
             text += &recipe.text;
-        } else if let Some(new) = added(shown, &text, &recipe, place)? {
+        } else if let Some(new) = added(shown, &text, &recipe, layer)? {
             text = new;
         } else {
             let _ = writeln!(said, "`{name}` is in {shown} already");
@@ -55,6 +55,9 @@ pub(super) fn apply(
         return Ok(said + "nothing was changed\n");
     }
     Config::from_yaml(&text, shown)?;
+    if !add.is_empty() {
+        check(&text, shown, layer)?;
+    }
     let new = format!("{mark}{text}");
     if new.len() as u64 > MAX_SIZE {
         let message = format!("{shown} was not changed: it would be larger than 1 MiB");
@@ -80,6 +83,20 @@ fn locked() -> std::io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
+/// Checks that the text can be loaded in its layer: a project's file may say less than others.
+fn check(text: &str, shown: &str, layer: Layer) -> Result<(), CommandError> {
+    let mut builder = ConfigBuilder::new();
+    if let Some(part) = builder.read(&Arc::new(SourceFile::new(shown, text).in_layer(layer))) {
+        builder.add(part);
+    }
+    let problems = builder.draft().problems;
+    if !problems.has_errors() {
+        return Ok(());
+    }
+    let hint = format!("{shown} was not changed; `init --user` adds to your own hooks file");
+    Err(CommandError::config(problems).hint(hint))
+}
+
 fn has_only_comments(text: &str) -> bool {
     text.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'))
 }
@@ -89,7 +106,7 @@ fn added(
     shown: &str,
     text: &str,
     recipe: &Recipe,
-    place: &str,
+    layer: Layer,
 ) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown)?;
     let new = Config::from_yaml(&recipe.text, recipe.name)?;
@@ -102,6 +119,7 @@ fn added(
         {
             let recipe = recipe.name;
             let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
+            let place = if layer == Layer::User { " --user" } else { "" };
             let hint = format!("take it out first: `hookexec init{place} --remove {name}`");
             return Err(CommandError::usage(message).hint(hint));
         }

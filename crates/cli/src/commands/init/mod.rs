@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
+use hookexec::config::Layer;
 use hookexec_agents::Agent;
 use hookexec_files::directories::{PROJECT_DIRECTORY, directory_in_home};
 use hookexec_setup::import::has_foreign_hooks;
@@ -123,8 +124,8 @@ impl Args {
         }
         let near = if self.user { Ok(&*path) } else { path.strip_prefix(directory) };
         let shown = near.unwrap_or(&path).display().to_string();
-        let place = if self.user { " --user" } else { "" };
-        let mut said = change::apply(&path, &shown, &self.names, &self.remove, place)?;
+        let layer = if self.user { Layer::User } else { Layer::Project };
+        let mut said = change::apply(&path, &shown, &self.names, &self.remove, layer)?;
         if !self.user {
             let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
         }
