@@ -78,7 +78,8 @@ impl Reached {
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
     pub(super) fn add(&mut self, explanations: &[Explanation], verdict: &Verdict) {
         let reports = reports_of(explanations, verdict);
-        for ((explanation, report), (_, goals)) in explanations.iter().zip(reports).zip(&mut self.0) {
+        for ((explanation, report), (_, goals)) in explanations.iter().zip(reports).zip(&mut self.0)
+        {
             // A duplicate is done by its twin.
             let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
