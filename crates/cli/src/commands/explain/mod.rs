@@ -1,6 +1,5 @@
 //! `hookexec explain`: which hooks there are, what became of each of them at an event, and why.
 
-mod course;
 mod list;
 mod text;
 
