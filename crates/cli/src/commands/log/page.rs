@@ -119,17 +119,18 @@ fn row(mut record: Record) -> Value {
     })
 }
 
-/// Returns what an event was about: the command, the path, or all arguments of the tool.
+/// Returns what an event was about: its call, or its prompt.
 pub(super) fn about(record: &Record) -> Option<String> {
     let input = record.input.as_ref()?;
     let Some(arguments) = input.get("tool_input") else {
         return Some(input.get("prompt")?.as_str()?.to_owned());
     };
     let tool = input.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    if let Some(arguments) = arguments.as_object()
-        && let Some(subject) = tools::subject(tool, arguments)
-    {
-        return Some(subject.to_owned());
-    }
-    Some(arguments.to_string())
+    Some(about_call(tool, arguments))
+}
+
+/// Returns what a call is about: the command, the path, or all arguments of the tool.
+pub(crate) fn about_call(tool: &str, arguments: &Value) -> String {
+    let subject = arguments.as_object().and_then(|arguments| tools::subject(tool, arguments));
+    subject.map_or_else(|| arguments.to_string(), str::to_owned)
 }
