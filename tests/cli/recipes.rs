@@ -1,6 +1,6 @@
 //! `hookexec init NAME` and `init --remove`: hooks that are added to a file and taken out again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::support::Sandbox;
 
@@ -30,6 +30,14 @@ fn with_file(text: &str) -> Sandbox {
     sandbox
 }
 
+/// Returns the command that adds a recipe, and its file: a project's file can't name a log elsewhere.
+fn target(sandbox: &Sandbox, name: &str) -> (&'static [&'static str], PathBuf) {
+    if name == "log" {
+        return (&["init", "--user"], sandbox.home().join(".config/hookexec/hooks.yaml"));
+    }
+    (&["init"], sandbox.project().join("hooks.yaml"))
+}
+
 fn read(sandbox: &Sandbox) -> String {
     std::fs::read_to_string(sandbox.project().join("hooks.yaml")).unwrap()
 }
@@ -46,17 +54,21 @@ fn every_recipe_is_added_to_any_file_and_only_once() {
         "hooks:\n  pre_tool_use: [] # Mine.\n".to_owned(),
     ];
     for (name, text) in names().iter().zip(texts.iter().cycle()) {
-        let sandbox = with_file(text);
-        let done = sandbox.hookexec(["init", name]).run().exits(0);
-        assert!(done.stdout.starts_with("changed hooks.yaml:\n"), "{}", done.stdout);
-        let new = read(&sandbox);
+        let sandbox = Sandbox::new();
+        let (init, file) = target(&sandbox, name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        let shown = if name == "log" { file.to_str().unwrap() } else { "hooks.yaml" };
+        let done = sandbox.hookexec([init, &[name.as_str()]].concat()).run().exits(0);
+        assert!(done.stdout.starts_with(&format!("changed {shown}:\n")), "{}", done.stdout);
+        let new = std::fs::read_to_string(&file).unwrap();
         assert!(new.contains("Mine."), "{name}: {new}");
         assert_eq!(new.starts_with('\u{feff}'), text.starts_with('\u{feff}'), "{new:?}");
-        let _ = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
-        let done = sandbox.hookexec(["init", name]).run().exits(0);
-        let said = format!("`{name}` is in hooks.yaml already\nnothing was changed\n");
+        let _ = sandbox.hookexec(["check", shown]).run().exits(0);
+        let done = sandbox.hookexec([init, &[name.as_str()]].concat()).run().exits(0);
+        let said = format!("`{name}` is in {shown} already\nnothing was changed\n");
         assert!(done.stdout.starts_with(&said), "{}", done.stdout);
-        assert_eq!(read(&sandbox), new);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), new);
     }
 }
 
@@ -92,6 +104,46 @@ fn a_hook_is_taken_out_and_the_rest_stays() {
 }
 
 #[test]
+fn a_recipe_is_taken_out_with_all_of_its_hooks() {
+    for name in names() {
+        let sandbox = Sandbox::new();
+        let (init, file) = target(&sandbox, &name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, MINE).unwrap();
+        let _ = sandbox.hookexec([init, &[name.as_str()]].concat()).run().exits(0);
+        let _ = sandbox.hookexec([init, &["--remove", &name]].concat()).run().exits(0);
+        let left = std::fs::read_to_string(&file).unwrap();
+        // Keys beside `hooks` stay.
+        assert!(left.starts_with(MINE), "{name}: {left}");
+        assert_eq!(left == MINE, !["log", "team"].contains(&&*name), "{name}: {left}");
+        let done = sandbox.hookexec([init, &["--remove", &name]].concat()).run().exits(64);
+        assert!(done.stderr.contains(&format!("has no hook `{name}`")), "{}", done.stderr);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), left);
+    }
+    let sandbox = with_file(MINE);
+    let _ = sandbox.hookexec(["init", "secrets", "budget", "notify"]).run().exits(0);
+    let remove = ["init", "--remove=secrets", "--remove=stopped", "--remove=budget"];
+    let _ = sandbox.hookexec(remove).run().exits(0);
+    let left = read(&sandbox);
+    assert!(left.contains("name: waits") && left.contains("# nine"), "{left}");
+    assert!(!left.contains("name: stopped") && !left.contains("redact"), "{left}");
+    assert!(!left.contains("limit_same_calls"), "{left}");
+}
+
+#[test]
+fn a_hook_of_ones_own_is_taken_out_alone_although_a_recipe_has_its_name() {
+    let mine = MINE.replace("name: mine", "name: budget");
+    let sandbox = with_file(&mine);
+    let _ = sandbox.hookexec(["init", "budget"]).run().exits(0);
+    let added = read(&sandbox);
+    let _ = sandbox.hookexec(["init", "--remove", "budget"]).run().exits(0);
+    assert!(!read(&sandbox).contains("name: budget"), "{}", read(&sandbox));
+    assert!(read(&sandbox).contains("name: calls"), "{added}");
+    let _ = sandbox.hookexec(["init", "--remove", "budget"]).run().exits(0);
+    assert_eq!(read(&sandbox), "hooks: {}\n");
+}
+
+#[test]
 fn what_can_not_be_done_changes_nothing() {
     for (text, args, said) in [
         ("hooks: {", "init secrets", "hooks.yaml:1"),
@@ -119,6 +171,7 @@ fn what_can_not_be_done_changes_nothing() {
         ),
         (&format!("{MINE}#{}", "x".repeat((1 << 20) - 300)), "init never", "larger than 1 MiB"),
         ("audit: { path: a.jsonl }", "init log", "`audit` has another value in line 1"),
+        (MINE, "init log", "`init --user` adds to your own hooks file"),
         ("hooks: { stop: { name: a, type: builtin, command: b } }", "init notify", "by hand"),
     ] {
         let sandbox = with_file(text);
@@ -149,9 +202,11 @@ fn the_cases_of_the_starter_pass_with_a_recipe_beside_it() {
     // These two answer a call of the cases, too.
     for name in names().iter().filter(|name| !["approve", "read-only"].contains(&name.as_str())) {
         let sandbox = Sandbox::new();
-        let _ = sandbox.hookexec(["init"]).run().exits(0);
-        let _ = sandbox.hookexec(["init", name]).run().exits(0);
-        let tested = sandbox.hookexec(["test"]).run();
+        let (init, file) = target(&sandbox, name);
+        let _ = sandbox.hookexec(init).run().exits(0);
+        let _ = sandbox.hookexec([init, &[name.as_str()]].concat()).run().exits(0);
+        let cases = file.with_extension("test.yaml");
+        let tested = sandbox.hookexec([Path::new("test"), &cases]).run();
         assert_eq!(tested.code(), Some(0), "{name}: {}", tested.stdout);
     }
 }

@@ -12,7 +12,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "claude", version: "2.1.329" }),
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    transcripts: Some(&transcript::CLAUDE_CODE),
+    transcripts: Some(&transcript::claude_code::TRANSCRIPTS),
     ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", EVENTS, write)
 };
 

@@ -10,7 +10,7 @@ use hookexec::wire::Input;
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "codex", version: "0.169.0" }),
     settings: Some(&SETTINGS),
-    transcripts: Some(&transcript::CODEX),
+    transcripts: Some(&transcript::codex::TRANSCRIPTS),
     starts_in_project: true,
     ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
 };

@@ -18,7 +18,7 @@ use hookexec::executor::Executor;
 use hookexec::executor::{
     BEFORE_TOOL, Course, DispatchOptions, Explanation, JudgedBefore, Selection,
 };
-use hookexec::wire::{Stop, StopScope, Verdict};
+use hookexec::wire::{Input, Stop, StopScope, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
 /// policy out: no person is asked by hooks of `approval`.
@@ -30,7 +30,7 @@ pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
 }
 
 /// Like [`dispatch`], and returns how the hooks decided if `shows_course`.
-pub(super) async fn try_out(
+async fn try_out(
     executor: &Executor,
     call: &NativeCall,
     shows_course: bool,
@@ -257,5 +257,88 @@ fn options(call: &NativeCall) -> DispatchOptions<'static> {
             DispatchOptions { stands, ..DispatchOptions::default() }
         }
         _ => DispatchOptions { following: &FOLLOWING, ..DispatchOptions::default() },
+    }
+}
+
+/// An event in our words, or an agent's call.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_enums, reason = "each caller handles both")]
+pub enum Subject {
+    /// An event, in our words.
+    Own(Event, Box<Input>),
+    /// A call of an agent.
+    Native(Box<NativeCall>),
+}
+
+impl Subject {
+    /// Runs the hooks, and asks a person what is left to ask. The caller needs the answer by `until`.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn answer(&self, executor: &Executor, until: Option<Instant>) -> Verdict {
+        match self {
+            Self::Own(event, input) => {
+                let options = DispatchOptions { until, ..DispatchOptions::default() };
+                let verdict = executor.run(*event, input, options).await;
+                executor.approve(verdict, input, options).await
+            }
+            Self::Native(call) => {
+                let mut moment = Moment::new(call);
+                moment.run(executor, call, until).await;
+                moment.into_verdict(call)
+            }
+        }
+    }
+
+    /// Says of each configured hook whether it runs, and why not.
+    pub fn explain(&self, executor: &Executor) -> Vec<Explanation> {
+        match self {
+            Self::Own(event, input) => executor.explain(*event, input),
+            Self::Native(call) => explain(executor, call),
+        }
+    }
+
+    /// Runs the hooks.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn dispatch(&self, executor: &Executor) -> Verdict {
+        match self {
+            Self::Own(event, input) => executor.dispatch(*event, input).await,
+            Self::Native(call) => dispatch(executor, call).await,
+        }
+    }
+
+    /// Runs the hooks, and returns how they decided.
+    ///
+    /// # Panics
+    /// When it is not called within a Tokio runtime that has time and I/O enabled.
+    pub async fn dispatch_with_course(&self, executor: &Executor) -> (Verdict, Option<Course>) {
+        let (event, input) = match self {
+            Self::Own(event, input) => (*event, input),
+            Self::Native(call) => return try_out(executor, call, true).await,
+        };
+        if !executor.concerns(event, input) {
+            return (Verdict::no_opinion(event), None);
+        }
+        let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
+        let decided = executor.run_moment(&[event], input, options).await;
+        (decided.verdict, decided.course)
+    }
+
+    /// Returns the events whose hooks run, in order.
+    pub fn events(&self) -> Vec<Event> {
+        match self {
+            Self::Own(event, _) => vec![*event],
+            Self::Native(call) => call.native.fires(call.agent),
+        }
+    }
+
+    /// Returns the input, in our words.
+    pub fn input(&self) -> &Input {
+        match self {
+            Self::Own(_, input) => input,
+            Self::Native(call) => &call.input,
+        }
     }
 }

@@ -15,7 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "gemini", version: "0.61.0" }),
     project: Some("GEMINI_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    transcripts: Some(&transcript::GEMINI),
+    transcripts: Some(&transcript::gemini::TRANSCRIPTS),
     refine,
     ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", EVENTS, write)
 };

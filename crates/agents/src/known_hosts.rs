@@ -1,9 +1,8 @@
 //! Hosts whose events are known: what `check --host` measures a configuration against.
 
-use super::Agent;
+use super::{Agent, UnknownName};
 use hookexec::event::Event;
 use hookexec::lifecycle::DeclaredEvents;
-use hookexec_files::suggest;
 
 /// Hosts that call hooks themselves; the coding agents are in [`Agent`].
 const HOSTS: [&str; 2] = ["docker-agent", "picoclaw"];
@@ -17,14 +16,6 @@ const PICOCLAW: [Event; 5] = [
     Event::PostToolUse,
 ];
 
-/// A name that is none of a host's.
-#[derive(Debug, thiserror::Error)]
-#[error("unknown host `{name}`; {hint}")]
-pub struct UnknownHost {
-    name: String,
-    hint: String,
-}
-
 /// Returns the names of all hosts whose events are known.
 fn known_hosts() -> impl Iterator<Item = &'static str> {
     HOSTS.into_iter().chain(Agent::all().map(Agent::name))
@@ -34,7 +25,7 @@ fn known_hosts() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 /// When the host is not known.
-pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownHost> {
+pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownName> {
     match name {
         "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
         "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
@@ -44,8 +35,7 @@ pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownHost> {
         let events = agent.events().iter().flat_map(|native| native.fires(agent));
         return Ok(DeclaredEvents::new(agent.title(), events));
     }
-    let hint = suggest::hint_or_list(name, known_hosts(), "known hosts:");
-    Err(UnknownHost { name: name.to_owned(), hint })
+    Err(UnknownName::new("host", name, known_hosts()))
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ mod plugin;
 mod qwen;
 mod read;
 mod settings;
-mod subject;
 mod tool_kinds;
 mod transcript;
 mod vibe;
@@ -37,8 +36,8 @@ use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
-pub use dispatch::{Moment, dispatch, explain, unanswered};
-pub use known_hosts::{UnknownHost, events_of_host};
+pub use dispatch::{Moment, Subject, dispatch, explain, unanswered};
+pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, is_own_program};
 pub use plugin::{Plugin, PluginFile};
@@ -47,7 +46,6 @@ pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
     PackageMark, ScriptWords, TrustedFolders,
 };
-pub use subject::Subject;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
@@ -283,26 +281,30 @@ impl fmt::Display for Agent {
     }
 }
 
-/// A name that no agent has.
+/// A name that no agent, or no host, has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown agent `{name}`; {hint}")]
-#[non_exhaustive]
-pub struct UnknownAgent {
-    /// The name as given.
-    pub name: String,
-    /// The agent that was probably meant, or the names of all.
-    pub hint: String,
+#[error("unknown {kind} `{name}`; {hint}")]
+pub struct UnknownName {
+    kind: &'static str,
+    name: String,
+    hint: String,
+}
+
+impl UnknownName {
+    fn new(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+        let hint = suggest::hint_or_list(name, known, &format!("known {kind}s:"));
+        Self { kind, name: name.to_owned(), hint }
+    }
 }
 
 impl FromStr for Agent {
-    type Err = UnknownAgent;
+    type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         if let Some(agent) = Self::all().find(|agent| agent.name() == name) {
             return Ok(agent);
         }
-        let hint = suggest::hint_or_list(name, Self::all().map(Self::name), "known agents:");
-        Err(UnknownAgent { name: name.to_owned(), hint })
+        Err(UnknownName::new("agent", name, Self::all().map(Self::name)))
     }
 }
 

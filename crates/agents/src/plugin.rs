@@ -88,24 +88,28 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
 pub(super) static OPENCODE: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),
     plugin: Some(&OPENCODE_PLUGIN),
-    transcripts: Some(&transcript::OPENCODE),
+    transcripts: Some(&transcript::opencode::TRANSCRIPTS),
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", OPENCODE_EVENTS, write)
 };
 
-const OPENCODE_TEXT: &str = include_str!("../plugins/opencode/hookexec.js");
+static OPENCODE_PLUGIN: Plugin = opencode_plugin("opencode", ".opencode", "../opencode.json");
 
-static OPENCODE_PLUGIN: Plugin = Plugin {
-    source: "plugins/opencode",
-    file: Some(PluginFile {
-        text: OPENCODE_TEXT,
+/// Returns the plugin of OpenCode as an agent of its family loads it.
+const fn opencode_plugin(
+    directory: &'static str,
+    project: &'static str,
+    settings: &'static str,
+) -> Plugin {
+    let file = PluginFile {
+        text: include_str!("../plugins/opencode/hookexec.js"),
         is_in_config: true,
-        directory: "opencode",
-        project: ".opencode",
+        directory,
+        project,
         file: "plugin/hookexec.js",
-    }),
-    package: PackageMark { file: "../opencode.json", keys: &["plugin"] },
-    off_switches: &[],
-};
+    };
+    let package = PackageMark { file: settings, keys: &["plugin"] };
+    Plugin { source: "plugins/opencode", file: Some(file), package, off_switches: &[] }
+}
 
 // No plugin hook can ask the user: `permission.ask` is never called.
 events! {
@@ -126,18 +130,7 @@ pub(super) static KILO: Adapter = Adapter {
     ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", OPENCODE_EVENTS, write)
 };
 
-static KILO_PLUGIN: Plugin = Plugin {
-    source: "plugins/opencode",
-    file: Some(PluginFile {
-        text: OPENCODE_TEXT,
-        is_in_config: true,
-        directory: "kilo",
-        project: ".kilo",
-        file: "plugin/hookexec.js",
-    }),
-    package: PackageMark { file: "../kilo.json", keys: &["plugin"] },
-    off_switches: &[],
-};
+static KILO_PLUGIN: Plugin = opencode_plugin("kilo", ".kilo", "../kilo.json");
 
 pub(super) static OPENCLAW: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hookexec::config::{AuditSettings, Diagnostic, Diagnostics, Draft, FailedFile, Hook};
+use hookexec::config::{Diagnostic, Diagnostics, Draft, FailedFile, Hook};
 use hookexec::executor::Inspection;
 use hookexec::{Executor, Registry};
 
@@ -26,8 +26,6 @@ pub struct Check {
     /// The files that fail: those that can't be loaded, that no person approved, or that were approved
     /// and are gone.
     pub failed: Vec<FailedFile>,
-    /// The logs of decisions.
-    pub logs: Vec<AuditSettings>,
     /// The policies that come from elsewhere.
     pub policies: Vec<Policy>,
     configured: Vec<Arc<Hook>>,
@@ -58,7 +56,6 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     let count = config.hooks.len() + broken_hooks.len();
     let files = config.files.clone();
     let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
-    let logs = config.audit.clone();
     problems.extend(project_files.iter().filter_map(ProjectFile::warning));
     for hook in &broken_hooks {
         // No handler is built for a broken hook: its type and its keys are checked alone.
@@ -73,5 +70,5 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     let Inspection { hooks, problems: unbuilt, .. } = executor.inspect();
     problems.extend(unbuilt);
     problems.sort(&files);
-    Check { files, hooks: count, problems, left_out, failed, logs, policies, configured: hooks }
+    Check { files, hooks: count, problems, left_out, failed, policies, configured: hooks }
 }

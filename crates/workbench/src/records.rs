@@ -129,9 +129,13 @@ pub struct HookStatistics {
 }
 
 impl Statistics {
-    /// Adds a hook that is configured, and that a record may have.
-    pub fn expect(&mut self, hook: &Hook) {
-        let _ = self.counts_of(&hook.label(), &hook.location.absolute());
+    /// Begins with the hooks that may run.
+    pub fn of_hooks(hooks: &[Hook]) -> Self {
+        let mut statistics = Self::default();
+        for hook in hooks.iter().filter(|hook| hook.enabled) {
+            let _ = statistics.counts_of(&hook.label(), &hook.location.absolute());
+        }
+        statistics
     }
 
     /// Counts a record.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Session, Transcripts};
 use crate::payload::spoken;
 
-pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("CLAUDE_CONFIG_DIR", ".claude"),
     within: "projects",
     endings: &[".jsonl"],

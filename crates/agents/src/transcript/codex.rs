@@ -8,7 +8,7 @@ use super::{Session, Transcripts};
 use crate::payload::arguments;
 use hookexec_builtins::shell::{is_shell, quoted_words};
 
-pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("CODEX_HOME", ".codex"),
     within: "sessions",
     endings: &[".jsonl"],

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Session, Transcripts};
 use hookexec_files::files::read_regular;
 
-pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("GEMINI_CLI_HOME", ".gemini"),
     within: "tmp",
     endings: &[".jsonl", ".json"],

@@ -3,10 +3,10 @@
 //!
 //! The formats are those that the clients of the measured versions wrote.
 
-mod claude_code;
-mod codex;
-mod gemini;
-mod opencode;
+pub(super) mod claude_code;
+pub(super) mod codex;
+pub(super) mod gemini;
+pub(super) mod opencode;
 mod session;
 
 use std::fs::{self, File};
@@ -43,11 +43,6 @@ pub struct Transcripts {
     /// Takes the calls and the results out of one line.
     take: fn(&Value, &mut Session),
 }
-
-pub(super) static CLAUDE_CODE: Transcripts = claude_code::TRANSCRIPTS;
-pub(super) static CODEX: Transcripts = codex::TRANSCRIPTS;
-pub(super) static GEMINI: Transcripts = gemini::TRANSCRIPTS;
-pub(super) static OPENCODE: Transcripts = opencode::TRANSCRIPTS;
 
 /// One thing that is found in a transcript.
 #[derive(Debug)]

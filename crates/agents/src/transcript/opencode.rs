@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Session, Transcripts};
 
-pub(super) const TRANSCRIPTS: Transcripts = Transcripts {
+pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     directory: ("XDG_DATA_HOME", ".local/share"),
     within: "opencode",
     endings: &["opencode.db"],

@@ -16,7 +16,7 @@ use hookexec_setup::scripts::{echoed_input, found_from_here_alone, missing};
 use hookexec_setup::waits::{answered_within, timeout_for};
 use serde_json::{Value, json};
 
-use crate::commands::docs::fields::names;
+use crate::commands::docs::events::field_names;
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
@@ -131,7 +131,7 @@ fn absent_fields(hook: &Hook) -> Vec<Diagnostic> {
         }
         _ => {}
     }
-    let known = names(hook.event);
+    let known = field_names(hook.event);
     let mut problems = Vec::new();
     for path in paths {
         let name = path.split('.').next().unwrap_or_default();

@@ -14,7 +14,7 @@ use hookexec_builtins::tools;
 use hookexec_files::files;
 use hookexec_files::group::Group;
 use hookexec_files::platform::system::ending_signal;
-use hookexec_serve::mcp::{self, Console, Setup};
+use hookexec_serve::mcp::{self, Setup};
 use hookexec_serve::server::Engine;
 use tokio::process::Command;
 
@@ -77,11 +77,17 @@ impl Args {
         command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::spawn(&mut command)
             .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
+        let is_verbose = self.log.verbose();
         let setup = Setup {
             engine: Arc::clone(&engine),
-            name: self.name.clone(),
+            prefix: format!("mcp__{}__", self.name),
             session_id,
-            console: Box::new(Stderr { is_verbose: self.log.verbose() }),
+            show: Box::new(move |tool, outcome, executor| {
+                show_messages(outcome);
+                if is_verbose {
+                    show_hooks(tool, outcome, executor);
+                }
+            }),
         };
         let talk = async {
             let status = mcp::talk(&mut group, setup, stdout_closed()).await;
@@ -108,31 +114,23 @@ fn exit_code(status: ExitStatus) -> Exit {
     }
 }
 
-/// The stderr of this command.
-struct Stderr {
-    /// Whether each call is shown.
-    is_verbose: bool,
-}
-
-impl Console for Stderr {
-    fn say(&self, told: &str) {
+/// Shows the messages of the hooks of a call.
+fn show_messages(outcome: &ToolOutcome) {
+    for (_, told) in outcome.trail.system_messages() {
         output::talk(&format!("{told}\n"));
     }
+}
 
-    /// Shows which hooks ran, and which did not judge the call and why.
-    fn show(&self, tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
-        if !self.is_verbose {
-            return;
-        }
-        let mut text = format!("{}\n", plain::line(&tool.name));
-        for verdict in outcome.trail.verdicts() {
-            text.push_str(&report::hooks(&verdict.hooks));
-        }
-        let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
-        input.tool_kinds = tools::kinds_anywhere(&tool.name);
-        for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
-            text.push_str(&report::not_run(&executor.explain(event, &input)));
-        }
-        output::talk(&text);
+/// Shows which hooks ran, and which did not judge the call and why.
+fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
+    let mut text = format!("{}\n", plain::line(&tool.name));
+    for verdict in outcome.trail.verdicts() {
+        text.push_str(&report::hooks(&verdict.hooks));
     }
+    let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
+    input.tool_kinds = tools::kinds_anywhere(&tool.name);
+    for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
+        text.push_str(&report::not_run(&executor.explain(event, &input)));
+    }
+    output::talk(&text);
 }

@@ -85,9 +85,7 @@ impl Platform {
         let rest = strip_base(path, Path::new(self.second_root?), self.case_counts)?;
         Some(Path::new("/").join(rest))
     }
-}
 
-impl Platform {
     /// Returns a variable by its name, with the name as it is set.
     pub fn variable<'v>(
         self,
@@ -105,9 +103,7 @@ impl Platform {
     pub fn is_path(self, name: &str) -> bool {
         name.contains('/') || self.has_drives && name.contains(['\\', ':'])
     }
-}
 
-impl Platform {
     /// Returns a path as a path from `/` on: `C:\x` and `\\?\C:\x` become `/c/x`, as Git Bash writes it.
     /// Names lose what Windows ignores.
     pub fn rooted(self, path: &str) -> Cow<'_, str> {

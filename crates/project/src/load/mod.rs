@@ -4,7 +4,6 @@ mod directory;
 mod layers;
 mod loading;
 mod options;
-mod policy;
 mod stamp;
 mod watched;
 mod watcher;

@@ -20,15 +20,7 @@ pub use store::{InForce, State, Store, hooks_files, now};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyFailure {
-    /// A step failed.
-    #[error("{what}: {cause}")]
-    Step {
-        /// The step.
-        what: String,
-        /// Its failure.
-        cause: String,
-    },
-    /// The policy is refused.
+    /// The policy is refused, or a step failed.
     #[error("{0}")]
     Refused(String),
     /// Its hooks files have mistakes.
@@ -54,12 +46,7 @@ pub(super) trait OrFailure<T> {
 
 impl<T, E: Display> OrFailure<T> for Result<T, E> {
     fn or_failure(self, what: impl Display) -> Result<T, PolicyFailure> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(cause) => {
-                Err(PolicyFailure::Step { what: what.to_string(), cause: cause.to_string() })
-            }
-        }
+        self.map_err(|cause| PolicyFailure::Refused(format!("{what}: {cause}")))
     }
 }
 

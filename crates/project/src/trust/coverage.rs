@@ -8,9 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::named::{Found, NamedFile, NamedPath, Start};
 use super::programs::{changes_directory, is_shell_word};
-use super::project_file::ProjectFile;
+use super::project_file::{Found, NamedFile, NamedPath, ProjectFile, Start};
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
 use hookexec_builtins::shell::{

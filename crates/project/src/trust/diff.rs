@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use super::named::Found;
-use super::project_file::ProjectFile;
+use super::project_file::{Found, ProjectFile};
 use super::store::TrustStore;
 use crate::limits::{MAX_DIFF, MAX_SHOWN};
 use hookexec_files::files;

@@ -6,7 +6,6 @@
 
 mod coverage;
 mod diff;
-mod named;
 mod pending;
 mod permissions;
 mod programs;
@@ -16,9 +15,8 @@ mod store;
 mod tests;
 
 pub use coverage::{Coverage, DIRECTORIES};
-pub use named::{Found, NamedFile, NamedPath, Start};
 pub use pending::Pending;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use programs::is_shell_word;
-pub use project_file::{Blocked, FileChange, ProjectFile};
+pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
 pub use store::{Approval, TrustStore};

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::named::{Found, NamedFile, NamedPath};
 use super::permissions::{check_own, check_store};
-use super::project_file::{Blocked, FileChange, ProjectFile};
+use super::project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile};
 use crate::limits::MAX_SHOWN;
 use hookexec::config::Diagnostic;
 use hookexec_files::directories::{own_directories, state_directory};

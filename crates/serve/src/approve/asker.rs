@@ -1,18 +1,21 @@
 //! The conversation with one caller: a question or an order in, the answer out.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hookexec::wire::parse_strict;
 use hookexec_files::bounded::read_line;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
 
 use super::desk::{Answer, Choice, Desk};
-use super::order::{self, Order, Reply};
 use super::question::Question;
 use crate::server::socket::{self, Stream};
+use crate::server::{self, NoVerdict};
 
 /// How long a caller may take to send its question, and to read the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -52,7 +55,7 @@ impl<S: Screen> Counter<S> {
             // A caller that sends no whole line has asked nothing.
             _ => return,
         };
-        if let Ok((order, columns)) = order::read::<order::Line>(&line) {
+        if let Ok((order, columns)) = read::<Line>(&line) {
             write(&mut writer, &self.obey(&order, columns).await).await;
             return;
         }
@@ -129,4 +132,69 @@ async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) 
 
 fn denial(reason: &str) -> Value {
     json!({ "decision": "deny", "reason": reason })
+}
+
+/// An order to the process that holds the questions.
+#[derive(Debug, Deserialize)]
+pub enum Order {
+    /// Lets the call run.
+    Allow {
+        /// The ID of the question.
+        id: String,
+    },
+    /// Denies the call.
+    Deny {
+        /// The ID of the question.
+        id: String,
+        /// Why; the model reads it.
+        reason: Vec<String>,
+    },
+    /// Shows all of a call whose long texts were cut.
+    Show {
+        /// The ID of the question.
+        id: String,
+    },
+}
+
+/// The line that carries an order: the order, and how wide a row of the terminal may be. A question is
+/// an object, so that none passes for an order.
+type Line = (Order, usize);
+
+/// The answer to an order.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    /// It was obeyed, with this result.
+    Done(String),
+    /// It was not obeyed, for this reason.
+    Refused(String),
+}
+
+/// Why an order has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum OrderError {
+    /// There is none. The text goes on from the name of the process and its path.
+    #[error(transparent)]
+    NoAnswer(#[from] NoVerdict),
+    /// It can't be read.
+    #[error("the answer is not valid: {0}")]
+    NotValid(io::Error),
+}
+
+/// Sends an [`Order`] to the process that listens at `path`, and returns its answer.
+pub async fn send(
+    path: &Path,
+    order: &impl Serialize,
+    columns: usize,
+) -> Result<Reply, OrderError> {
+    let mut line = serde_json::to_vec(&(order, columns)).unwrap_or_default();
+    line.push(b'\n');
+    let answer = server::exchange(path, &line).await?;
+    read(&answer).map_err(OrderError::NotValid)
+}
+
+/// Reads a line of this conversation.
+fn read<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
+    let text = std::str::from_utf8(line).map_err(io::Error::other)?;
+    let value = parse_strict(text).map_err(io::Error::other)?;
+    Ok(T::deserialize(value)?)
 }

@@ -7,7 +7,6 @@
 mod asker;
 mod desk;
 mod http;
-mod order;
 mod page;
 mod question;
 
@@ -17,9 +16,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-pub use self::asker::{Counter, Screen};
+pub use self::asker::{Counter, Order, OrderError, Reply, Screen, send};
 pub use self::desk::Desk;
-pub use self::order::{Order, OrderError, Reply, send};
 pub use self::page::Page;
 pub use self::question::{Part, Question};
 use crate::server::Socket;

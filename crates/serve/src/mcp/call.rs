@@ -41,14 +41,15 @@ impl Proxy {
     /// Returns the line that answers a call.
     async fn judge(&self, call: Call, to_server: Sender<Vec<u8>>) -> Vec<u8> {
         let Call { id, line, message, tool, handle } = call;
-        let current = match self.engine.current(None).await {
+        let current = match self.setup.engine.current(None).await {
             Ok(current) => current,
             Err(problem) => {
                 return text_result(&id, &format!("Tool call denied: {problem}"), true);
             }
         };
         let executor = Arc::clone(&current.executor);
-        let session = Session::builder(&self.session_id).tools(facts).attach(Arc::clone(&executor));
+        let session =
+            Session::builder(&self.setup.session_id).tools(facts).attach(Arc::clone(&executor));
         let mut received = None;
         let (sent, response) = (&tool, &mut received);
         let cancelled = async { drop(handle.open.await) };
@@ -69,10 +70,7 @@ impl Proxy {
             }
         });
         let outcome = running.await;
-        for (_, told) in outcome.trail.system_messages() {
-            self.console.say(told);
-        }
-        self.console.show(&tool, &outcome, &executor);
+        (self.setup.show)(&tool, &outcome, &executor);
         line_for_client(&id, &outcome, received)
     }
 
@@ -82,7 +80,7 @@ impl Proxy {
         mut message: JsonObject,
         call: &AuthorizedCall,
     ) -> Result<Vec<u8>, ToolError> {
-        let Some(name) = call.name().strip_prefix(&self.prefix) else {
+        let Some(name) = call.name().strip_prefix(&self.setup.prefix) else {
             return Err(ToolError::new(format!(
                 "Tool call denied: a hook wants the tool `{}` instead, and this server does not \
                  have it",

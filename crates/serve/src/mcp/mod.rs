@@ -23,25 +23,19 @@ use self::proxy::Proxy;
 use crate::server::Engine;
 use crate::server::connection::write;
 
-/// The place where the user reads what hooks say.
-pub trait Console: Send + Sync {
-    /// Shows a message of a hook.
-    fn say(&self, told: &str);
-
-    /// Takes note of a call that has ended.
-    fn show(&self, tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor);
-}
+/// Shows the user a call that has ended, with the messages of its hooks.
+pub type ShowCall = Box<dyn Fn(&ToolCall, &ToolOutcome, &Executor) + Send + Sync>;
 
 /// The parts of a proxy that its caller chooses.
 pub struct Setup {
     /// The hooks.
     pub engine: Arc<Engine>,
-    /// The name of the server in matchers.
-    pub name: String,
+    /// The beginning of the tools' names: `mcp__SERVER__`.
+    pub prefix: String,
     /// The session that the calls belong to.
     pub session_id: String,
-    /// The place for messages.
-    pub console: Box<dyn Console>,
+    /// How the user is told of each call.
+    pub show: ShowCall,
 }
 
 /// Talks with the client on stdin and stdout until one of the two sides ends, and answers the open calls.
@@ -53,15 +47,7 @@ pub async fn talk(
 ) -> Option<ExitStatus> {
     // So many lines wait in each direction.
     let (to_client, for_client) = mpsc::channel(16);
-    let Setup { engine, name, session_id, console } = setup;
-    let proxy = Arc::new(Proxy {
-        engine,
-        prefix: format!("mcp__{name}__"),
-        session_id,
-        console,
-        to_client,
-        requests: Mutex::default(),
-    });
+    let proxy = Arc::new(Proxy { setup, to_client, requests: Mutex::default() });
     let (Some(stdin), Some(stdout), _) = group.take_pipes() else { return None };
     let (to_server, for_server) = mpsc::channel(16);
     let mut into_server = tokio::spawn(write(for_server, stdin));

@@ -9,24 +9,20 @@ use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;
 
-use super::Console;
+use super::Setup;
 use super::call::Call;
 use super::message::{Message, Refused, tool_call};
 use super::requests::{Requests, Response};
+use crate::server::ErrorCode;
 use crate::server::connection::{Lines, TooLong};
 use crate::server::protocol::{Refusal, refuse};
-use crate::server::{Engine, ErrorCode};
 
 /// Requests that would get the result of a call past the hooks.
 const PAST_HOOKS: [&str; 2] = ["tasks/get", "tasks/result"];
 
 /// One connection of a client and a server.
 pub(super) struct Proxy {
-    pub(super) engine: Arc<Engine>,
-    /// The beginning of the tools' names: `mcp__SERVER__`.
-    pub(super) prefix: String,
-    pub(super) session_id: String,
-    pub(super) console: Box<dyn Console>,
+    pub(super) setup: Setup,
     pub(super) to_client: Sender<Vec<u8>>,
     pub(super) requests: Mutex<Requests>,
 }
@@ -119,7 +115,7 @@ impl Proxy {
         message: JsonObject,
         to_server: &Sender<Vec<u8>>,
     ) -> Result<(), Refusal> {
-        let tool = tool_call(&self.prefix, &message)?;
+        let tool = tool_call(&self.setup.prefix, &message)?;
         let tool = tool.with_id(id.as_str().map_or_else(|| id.to_string(), str::to_owned));
         let handle = locked(&self.requests).add_call(id);
         let call = Call { id: id.clone(), line, message, tool, handle };

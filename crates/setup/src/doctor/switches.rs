@@ -24,22 +24,17 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
             names.extend(agent.package().map(|package| package.file));
         }
         for name in names {
-            paths.insert(beside(&file.path, name));
+            paths.insert((false, beside(&file.path, name)));
         }
-        paths.insert(file.path.clone());
-    }
-    for path in paths {
-        find(section, *agent, &path, false);
+        paths.insert((false, file.path.clone()));
     }
     for path in agent.settings().map(|layout| managed_files(layout, root)).unwrap_or_default() {
-        find(section, *agent, &path, true);
+        paths.insert((true, path));
     }
-}
-
-/// Says which switch in a file turns hooks off.
-fn find(section: &mut Section, agent: Agent, path: &Path, is_managed: bool) {
-    if let Some(switch) = switched_off(agent, &value_of(path), is_managed) {
-        section.problem(format!("{}: {switch}", path.display()));
+    for (is_managed, path) in paths {
+        if let Some(switch) = switched_off(*agent, &value_of(&path), is_managed) {
+            section.problem(format!("{}: {switch}", path.display()));
+        }
     }
 }
 

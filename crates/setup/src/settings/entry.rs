@@ -104,9 +104,7 @@ impl AgentFile {
             members: (hook.clone(), around),
         })
     }
-}
 
-impl AgentFile {
     /// Returns the names of entries that are those of hookexec, and call another program. An agent that
     /// takes one entry for each name may take these.
     pub fn namesakes(&self) -> Vec<&str> {

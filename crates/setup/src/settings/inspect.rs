@@ -36,7 +36,7 @@ pub struct AgentFile {
 /// directory the project's file is the same: it counts once, as the user's.
 pub fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
     let mut found = Vec::new();
-    for scope in Scope::ALL {
+    for scope in [Scope::User, Scope::Project] {
         found.extend(AgentFile::inspect(agent, scope, project));
     }
     found.dedup_by_key(|file| files::real(&file.path));

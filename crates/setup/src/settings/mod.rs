@@ -26,11 +26,6 @@ pub enum Scope {
     Project,
 }
 
-impl Scope {
-    /// All of them, the user's first.
-    pub const ALL: [Self; 2] = [Self::User, Self::Project];
-}
-
 impl std::fmt::Display for Scope {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.pad(if *self == Self::User { "user" } else { "project" })

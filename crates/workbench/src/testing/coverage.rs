@@ -59,10 +59,11 @@ pub enum GapKind {
 }
 
 /// The parts that the cases reached so far, for each configured hook in config order.
-pub(super) struct Reached(Vec<ReachedHook>);
+pub(super) struct Reached(Vec<(Hook, Goals)>);
 
-struct ReachedHook {
-    hook: Hook,
+/// The goals that the cases reached of one hook.
+#[derive(Default)]
+struct Goals {
     ran: bool,
     had_opinion: bool,
     held: bool,
@@ -71,51 +72,41 @@ struct ReachedHook {
 
 impl Reached {
     pub(super) fn new<'h>(hooks: impl Iterator<Item = &'h Hook>) -> Self {
-        let mut reached = Vec::new();
-        for hook in hooks {
-            let hook = hook.clone();
-            reached.push(ReachedHook {
-                hook,
-                ran: false,
-                had_opinion: false,
-                held: false,
-                did_not_hold: false,
-            });
-        }
-        Self(reached)
+        Self(hooks.map(|hook| (hook.clone(), Goals::default())).collect())
     }
 
     /// Notes what a case reached. `explanations` are those of every configured hook, in order.
     pub(super) fn add(&mut self, explanations: &[Explanation], verdict: &Verdict) {
         let reports = reports_of(explanations, verdict);
-        for ((explanation, report), hook) in explanations.iter().zip(reports).zip(&mut self.0) {
+        for ((explanation, report), (_, goals)) in explanations.iter().zip(reports).zip(&mut self.0)
+        {
             // A duplicate is done by its twin.
             let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
             let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
             let holds = explanation.condition.as_ref().map(|trace| trace.holds);
-            hook.ran |= ran || is_twin;
-            hook.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
-            hook.held |= ran || is_twin || holds == Some(true);
-            hook.did_not_hold |= is_twin || holds == Some(false);
+            goals.ran |= ran || is_twin;
+            goals.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
+            goals.held |= ran || is_twin || holds == Some(true);
+            goals.did_not_hold |= is_twin || holds == Some(false);
         }
     }
 
     /// Returns what was reached of the configuration `config`.
     pub(super) fn coverage(&self, config: &str) -> Coverage {
         let (mut total, mut gaps) = (0, Vec::new());
-        for reached in self.0.iter().filter(|reached| reached.hook.enabled) {
+        for (hook, reached) in self.0.iter().filter(|(hook, _)| hook.enabled) {
             let mut goals = vec![(GapKind::HookNeverRan, reached.ran)];
-            if reached.ran && reached.hook.kind == "rule" {
+            if reached.ran && hook.kind == "rule" {
                 goals = vec![(GapKind::RuleNeverFitted, reached.had_opinion)];
             }
-            if reached.hook.when.is_some() {
+            if hook.when.is_some() {
                 goals.push((GapKind::ConditionNeverHeld, reached.held));
                 goals.push((GapKind::ConditionAlwaysHeld, reached.did_not_hold));
             }
             total += goals.len();
             for (kind, is_reached) in goals {
                 if !is_reached {
-                    gaps.push(Gap::new(kind, &reached.hook));
+                    gaps.push(Gap::new(kind, hook));
                 }
             }
         }

@@ -8,7 +8,6 @@ mod habits;
 mod keys;
 mod past;
 mod replay;
-mod stand_in;
 mod suite;
 
 pub use cases::{ENDING, with_case};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::cases::{Case, CaseFile};
 use super::compare::{Difference, differences};
 use super::coverage::{Coverage, Reached};
-use super::stand_in::{Answers, executor};
+use super::replay::{Answers, executor};
 use crate::explain::why_no_opinion;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
 use hookexec::registry::Registry;

@@ -3,15 +3,15 @@
 //! `hookexec_serve::approve` holds the questions; `screen` shows them in this terminal, and `order`
 //! answers from another one.
 
-mod order;
 mod screen;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hookexec_remote::receiver_socket;
-use hookexec_serve::approve::{Counter, Desk, Page, callers, visitors};
+use hookexec_serve::approve::{self, Counter, Desk, OrderError, Page, Reply, callers, visitors};
 use hookexec_serve::server::Socket;
+use serde::Serialize;
 
 use self::screen::Screen;
 use crate::console::STYLE;
@@ -45,7 +45,7 @@ Examples:
 #[command(after_help = EXAMPLE, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    order: Option<order::Order>,
+    order: Option<Order>,
 
     /// Serves the page at this address of this machine, for a phone in the same network: an IP address,
     /// also with a port. A reader of the traffic in that network can answer, too
@@ -73,7 +73,7 @@ impl Args {
 
     async fn receive(&self, screen: Screen) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
-        let socket = Socket::bind(&receiver_socket().ok_or_else(order::no_home)?)?;
+        let socket = Socket::bind(&receiver_socket().ok_or_else(no_home)?)?;
         let counter = Arc::new(Counter { desk: Desk::default(), screen });
         let mut page = None;
         if !self.no_page {
@@ -112,4 +112,53 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
         return Err("name one address of this machine, which the phone can open");
     }
     Ok(address)
+}
+
+/// An order to the process that holds the questions, which reads it as [`approve::Order`].
+#[derive(Debug, Serialize, clap::Subcommand)]
+enum Order {
+    /// Lets the call run
+    Allow {
+        /// The ID of the question
+        id: String,
+    },
+    /// Denies the call
+    Deny {
+        /// The ID of the question
+        id: String,
+        /// Why; the model reads it
+        #[arg(trailing_var_arg = true)]
+        reason: Vec<String>,
+    },
+    /// Shows all of a call whose long texts were cut
+    Show {
+        /// The ID of the question
+        id: String,
+    },
+}
+
+impl Order {
+    /// Sends the order, and shows what became of it.
+    fn send(&self) -> Result<(), CommandError> {
+        refuse_agents()?;
+        let screen = Screen::of_person()?;
+        let path = receiver_socket().ok_or_else(no_home)?;
+        let sent = approve::send(&path, self, screen.columns());
+        let reply = Runtime::new()?.run(sent)?.map_err(|error| match error {
+            OrderError::NoAnswer(problem) => {
+                let problem = format!("`hookexec approve` at {} {problem}", path.display());
+                CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
+            }
+            OrderError::NotValid(_) => CommandError::internal(error.to_string()),
+        })?;
+        match reply {
+            Reply::Done(done) => screen.say(&format!("{}\n", done.trim_end())),
+            Reply::Refused(problem) => return Err(CommandError::usage(problem)),
+        }
+        Ok(())
+    }
+}
+
+fn no_home() -> CommandError {
+    CommandError::usage("the socket needs a home directory").hint("set HOME")
 }

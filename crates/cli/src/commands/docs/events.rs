@@ -1,8 +1,11 @@
 //! `hookexec docs events`: the contract table.
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
+use hookexec::{Input, schema};
+use hookexec_agents::Agent;
+use serde_json::Value;
 
-use super::{Shown, fields};
+use super::Shown;
 use crate::CommandError;
 use crate::commands::run::event_name;
 use crate::console::table::{SCREEN, Table, wrap};
@@ -30,8 +33,8 @@ impl Args {
         self.shown.show("events", contract, || {
             let input = example_of(event);
             let row = table(&[contract]).text();
-            let mut text = format!("{row}\n{}\n", fields::table(event).text());
-            for line in wrap(&format!("Fired by: {}.", fields::fired_by(event)), SCREEN) {
+            let mut text = format!("{row}\n{}\n", fields(event).text());
+            for line in wrap(&format!("Fired by: {}.", fired_by(event)), SCREEN) {
                 text.push_str(&line);
                 text.push('\n');
             }
@@ -91,4 +94,88 @@ fn row(contract: &Contract) -> [&str; 9] {
         },
         contract.fires,
     ]
+}
+
+/// Fields that the input of every event has, where the agent tells them.
+const ALWAYS: [&str; 6] =
+    ["session_id", "cwd", "hook_event_name", "agent_name", "model_id", "turn_id"];
+
+/// Fields of an event about a tool.
+const OF_TOOLS: [&str; 4] = ["tool_name", "tool_use_id", "tool_input", "tool_kinds"];
+
+/// Returns the fields that few events have.
+fn own_fields(event: Event) -> &'static [&'static str] {
+    match event {
+        Event::PostToolUse | Event::ToolResponseTransform => {
+            &["tool_response", "tool_error", "tool_duration_ms"]
+        }
+        Event::BeforeLlmCall => &["iteration", "last_user_message", "messages", "tools", "options"],
+        Event::AfterLlmCall => &["iteration", "response"],
+        Event::SessionStart | Event::PreCompact | Event::BeforeCompaction => &["source"],
+        Event::SessionEnd | Event::TurnEnd => &["reason"],
+        Event::TurnStart
+        | Event::UserPromptSubmit
+        | Event::UserSteeringMessagesSubmit
+        | Event::UserFollowupSubmit => &["prompt"],
+        Event::Stop | Event::SubagentStop => &["stop_response"],
+        Event::Notification | Event::OnError => &["notification_level", "notification_message"],
+        Event::AfterCompaction => &["summary"],
+        Event::Approval => &["approval"],
+        Event::OnToolApprovalDecision => &["approval_decision", "approval_source"],
+        _ => &[],
+    }
+}
+
+/// Returns the names of all fields that the input of an event may have.
+pub(crate) fn field_names(event: Event) -> Vec<&'static str> {
+    let mut names = [&ALWAYS, own_fields(event), &["iteration", "last_user_message"]].concat();
+    if event.contract().tool_matched {
+        names.extend(OF_TOOLS.iter().chain(&Input::OF_CALLS));
+    }
+    names
+}
+
+/// Returns the table of the fields, with their types and meanings.
+fn fields(event: Event) -> Table<3> {
+    let schema = schema::input();
+    let of_tools = if event.contract().tool_matched { OF_TOOLS.as_slice() } else { &[] };
+    let mut table = Table::new(["field", "type", "meaning"]);
+    for name in ALWAYS.iter().chain(of_tools).chain(own_fields(event)) {
+        let field = &schema["properties"][name];
+        let described = field["description"].as_str().unwrap_or_default();
+        let meaning = described.split([';', '.']).next().unwrap_or_default().replace('\n', " ");
+        table.row([*name, kind(field), &*meaning].map(str::to_owned));
+    }
+    table
+}
+
+/// Names the type of a field.
+fn kind(field: &Value) -> &'static str {
+    let named = match &field["type"] {
+        Value::Array(types) => types.first(),
+        named => Some(named),
+    };
+    match named.and_then(Value::as_str) {
+        Some("string") => "text",
+        Some("boolean") => "true, false",
+        Some("integer" | "number") => "number",
+        Some("array") => "list",
+        Some("object") => "mapping",
+        _ if field.to_string().contains("definitions/Event\"") => "text",
+        _ if field.to_string().contains("#/definitions/") => "mapping",
+        _ => "any value",
+    }
+}
+
+/// Names the agents that fire the event, each with its own name for the event.
+fn fired_by(event: Event) -> String {
+    let mut agents: Vec<String> = Vec::new();
+    for agent in Agent::all() {
+        let natives = agent.events().iter().filter(|native| native.fires(agent).contains(&event));
+        let names: Vec<&str> = natives.map(|native| native.name).collect();
+        if !names.is_empty() {
+            agents.push(format!("{} ({})", agent.title(), names.join(", ")));
+        }
+    }
+    if agents.is_empty() { "no coding agent".to_owned() } else { agents.join(", ") }
 }

@@ -3,7 +3,6 @@
 pub(crate) mod agents;
 pub(crate) mod builtins;
 pub(crate) mod events;
-pub(crate) mod fields;
 
 use clap::Subcommand;
 use hookexec::schema;

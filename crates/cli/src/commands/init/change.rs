@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use hookexec::Config;
+use hookexec::config::{ConfigBuilder, Hook, InLayer as _, Layer, SourceFile};
 use hookexec_files::directories::state_directory;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::yaml::edit::{self, EditError};
@@ -15,54 +17,47 @@ use super::recipes::Recipe;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// A change to the hooks of these names.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Change<'a> {
-    Add(&'a [String]),
-    Remove(&'a [String]),
-}
-
-/// Changes the hooks file at `path`, which messages call `shown` and the option `place` chose, and returns
-/// what was done. It changes all or nothing, and nothing of a file that can't be loaded.
+/// Changes the hooks file of `layer` at `path`, which messages call `shown`, and returns what was done: the recipes to `add` are in it then, and nothing that `remove` names. It changes all or
+/// nothing, and nothing of a file that can't be loaded.
 pub(super) fn apply(
     path: &Path,
     shown: &str,
-    change: Change<'_>,
-    place: &str,
+    add: &[String],
+    remove: &[String],
+    layer: Layer,
 ) -> Result<String, CommandError> {
     let _lock = lock()?;
     let old = store::read(path).or_usage(unreadable(path))?;
+    if old.is_none() && add.is_empty() {
+        return Err(CommandError::usage(format!("{shown} does not exist")));
+    }
     let (mark, old_text) = match old.as_deref() {
         Some(text) => text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text)),
         None => ("", ""),
     };
     let (mut said, mut text) = (String::new(), old_text.to_owned());
-    match change {
-        Change::Add(names) => {
-            for name in names {
-                let recipe = Recipe::named(name)?;
-                if has_only_comments(&text) {
-                    text += &recipe.text;
-                } else if let Some(new) = added(shown, &text, &recipe, place)? {
-                    text = new;
-                } else {
-                    let _ = writeln!(said, "`{name}` is in {shown} already");
-                }
-            }
+    for name in add {
+        let Some(recipe) = Recipe::named(name) else {
+            return Err(CommandError::internal(format!("the recipe `{name}` does not exist")));
+        };
+        if has_only_comments(&text) {
+            text += &recipe.text;
+        } else if let Some(new) = added(shown, &text, &recipe, layer)? {
+            text = new;
+        } else {
+            let _ = writeln!(said, "`{name}` is in {shown} already");
         }
-        Change::Remove(_) if old.is_none() => {
-            return Err(CommandError::usage(format!("{shown} does not exist")));
-        }
-        Change::Remove(names) => {
-            for name in names {
-                text = removed(shown, &text, name)?;
-            }
-        }
+    }
+    if !remove.is_empty() {
+        text = removed(shown, &text, remove)?;
     }
     if text == old_text {
         return Ok(said + "nothing was changed\n");
     }
     Config::from_yaml(&text, shown)?;
+    if !add.is_empty() {
+        check(&text, shown, layer)?;
+    }
     let new = format!("{mark}{text}");
     if new.len() as u64 > MAX_SIZE {
         let message = format!("{shown} was not changed: it would be larger than 1 MiB");
@@ -88,6 +83,20 @@ fn locked() -> std::io::Result<Option<File>> {
     Ok(Some(lock))
 }
 
+/// Checks that the text can be loaded in its layer: a project's file may say less than others.
+fn check(text: &str, shown: &str, layer: Layer) -> Result<(), CommandError> {
+    let mut builder = ConfigBuilder::new();
+    if let Some(part) = builder.read(&Arc::new(SourceFile::new(shown, text).in_layer(layer))) {
+        builder.add(part);
+    }
+    let problems = builder.draft().problems;
+    if !problems.has_errors() {
+        return Ok(());
+    }
+    let hint = format!("{shown} was not changed; `init --user` adds to your own hooks file");
+    Err(CommandError::config(problems).hint(hint))
+}
+
 fn has_only_comments(text: &str) -> bool {
     text.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'))
 }
@@ -97,7 +106,7 @@ fn added(
     shown: &str,
     text: &str,
     recipe: &Recipe,
-    place: &str,
+    layer: Layer,
 ) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown)?;
     let new = Config::from_yaml(&recipe.text, recipe.name)?;
@@ -110,6 +119,7 @@ fn added(
         {
             let recipe = recipe.name;
             let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
+            let place = if layer == Layer::User { " --user" } else { "" };
             let hint = format!("take it out first: `hookexec init{place} --remove {name}`");
             return Err(CommandError::usage(message).hint(hint));
         }
@@ -132,25 +142,46 @@ fn has_lines(text: &str, recipe: &str) -> bool {
     true
 }
 
-fn removed(shown: &str, text: &str, name: &str) -> Result<String, CommandError> {
+/// Returns the text without the hooks that the names stand for.
+fn removed(shown: &str, text: &str, names: &[String]) -> Result<String, CommandError> {
+    let config = Config::from_yaml(text, shown)?;
+    let mut hooks = Vec::new();
+    for name in names {
+        let meant = hook_names(&config, name)?;
+        if !config.hooks.iter().any(|hook| has_name(hook, &meant)) {
+            let known = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
+            let hint = suggest::hint_or_list(name, known, "it has:");
+            return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
+        }
+        hooks.extend(meant);
+    }
     let mut text = text.to_owned();
-    let mut is_found = false;
     loop {
         let config = Config::from_yaml(&text, shown)?;
-        let found = config.hooks.iter().find(|hook| hook.name.as_deref() == Some(name));
-        let Some(hook) = found else {
-            if is_found {
-                return Ok(text);
-            }
-            let names = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
-            let hint = suggest::hint_or_list(name, names, "it has:");
-            return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
+        let Some(hook) = config.hooks.iter().find(|hook| has_name(hook, &hooks)) else {
+            return Ok(text);
         };
-        is_found = true;
         text = edit::remove(&text, hook.location.range().start).map_err(|error| {
             refused(shown, &error).hint(format!("take it out by hand: {}", hook.location))
         })?;
     }
+}
+
+/// Returns the names of the hooks that `name` stands for: those of the recipe, unless only a hook of
+/// the user's own has this name.
+fn hook_names(config: &Config, name: &str) -> Result<Vec<String>, CommandError> {
+    let own = vec![name.to_owned()];
+    let Some(recipe) = Recipe::named(name) else { return Ok(own) };
+    let recipe = Config::from_yaml(&recipe.text, name)?;
+    let is_own = config.hooks.iter().any(|hook| has_name(hook, &own));
+    if is_own && !recipe.hooks.iter().any(|hook| has_name(hook, &own)) {
+        return Ok(own);
+    }
+    Ok(recipe.hooks.into_iter().filter_map(|hook| hook.name).collect())
+}
+
+fn has_name(hook: &Hook, names: &[String]) -> bool {
+    hook.name.as_ref().is_some_and(|name| names.contains(name))
 }
 
 fn refused(shown: &str, error: &EditError) -> CommandError {

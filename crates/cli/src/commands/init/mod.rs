@@ -6,8 +6,8 @@ pub(crate) mod recipes;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use change::Change;
 use clap::builder::PossibleValuesParser;
+use hookexec::config::Layer;
 use hookexec_agents::Agent;
 use hookexec_files::directories::{PROJECT_DIRECTORY, directory_in_home};
 use hookexec_setup::import::has_foreign_hooks;
@@ -38,8 +38,9 @@ pub(crate) struct Args {
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(recipes::names()))]
     names: Vec<String>,
 
-    /// Takes the hook of this name out of the hooks file; may be given more than once
-    #[arg(long, value_name = "HOOK", conflicts_with = "names")]
+    /// Takes the hook of this name, or the hooks of this recipe, out of the hooks file; may be
+    /// given more than once
+    #[arg(long, value_name = "NAME", conflicts_with = "names")]
     remove: Vec<String>,
 
     /// Writes them to `~/.config/hookexec`: guards that the project, and a model in it, can't
@@ -55,7 +56,8 @@ const EXAMPLES: &str = "\
 Examples:
   hookexec init && hookexec test
   hookexec init secrets force-push                                              adds two recipes
-  hookexec init --remove branch                                                 takes a hook out
+  hookexec init --remove secrets                                                takes a recipe out
+  hookexec init --remove branch                                                 takes one hook out
   hookexec init --from claude-code:.claude/settings.json                        shows what it comes to
   hookexec init --from claude-code:.claude/settings.json --output hooks.yaml    writes it";
 
@@ -70,11 +72,8 @@ impl Args {
         }
         let project = config::project(None)?;
         let directory = users.unwrap_or_else(|| project.clone());
-        if !self.names.is_empty() {
-            return self.change(&directory, Change::Add(&self.names));
-        }
-        if !self.remove.is_empty() {
-            return self.change(&directory, Change::Remove(&self.remove));
+        if !self.names.is_empty() || !self.remove.is_empty() {
+            return self.change(&directory);
         }
         let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
         for path in [&hooks, &cases] {
@@ -110,7 +109,7 @@ impl Args {
     }
 
     /// Changes the hooks file of `directory`.
-    fn change(&self, directory: &Path, change: Change<'_>) -> Result<(), CommandError> {
+    fn change(&self, directory: &Path) -> Result<(), CommandError> {
         let mut path = directory.join(HOOKS);
         let own = directory.join(PROJECT_DIRECTORY).join(HOOKS);
         if !self.user && !path.exists() && own.exists() {
@@ -125,8 +124,8 @@ impl Args {
         }
         let near = if self.user { Ok(&*path) } else { path.strip_prefix(directory) };
         let shown = near.unwrap_or(&path).display().to_string();
-        let place = if self.user { " --user" } else { "" };
-        let mut said = change::apply(&path, &shown, change, place)?;
+        let layer = if self.user { Layer::User } else { Layer::Project };
+        let mut said = change::apply(&path, &shown, &self.names, &self.remove, layer)?;
         if !self.user {
             let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
         }

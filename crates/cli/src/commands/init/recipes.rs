@@ -1,7 +1,5 @@
 //! The hooks that `hookexec init NAME` adds: recipes, and single rules of the user's starter.
 
-use crate::CommandError;
-
 /// Hooks with a name, as the text of a hooks file.
 pub(crate) struct Recipe {
     pub(crate) name: &'static str,
@@ -48,10 +46,7 @@ pub(super) fn names() -> Vec<&'static str> {
 
 impl Recipe {
     /// Returns the recipe `name`.
-    pub(super) fn named(name: &str) -> Result<Self, CommandError> {
-        match all().into_iter().find(|recipe| recipe.name == name) {
-            Some(recipe) => Ok(recipe),
-            None => Err(CommandError::internal(format!("the recipe `{name}` does not exist"))),
-        }
+    pub(super) fn named(name: &str) -> Option<Self> {
+        all().into_iter().find(|recipe| recipe.name == name)
     }
 }

@@ -120,17 +120,12 @@ impl Args {
 
     /// Returns numbers of nothing yet; if hooks are counted, with every hook that is enabled.
     fn statistics(&self, counts: bool) -> Result<Statistics, CommandError> {
-        let mut statistics = Statistics::default();
-        if counts {
-            let loaded = self.config.load(Purpose::Show)?;
-            loaded.notices.warn_untold("");
-            for hook in &loaded.found.config.hooks {
-                if hook.enabled {
-                    statistics.expect(hook);
-                }
-            }
+        if !counts {
+            return Ok(Statistics::default());
         }
-        Ok(statistics)
+        let loaded = self.config.load(Purpose::Show)?;
+        loaded.notices.warn_untold("");
+        Ok(Statistics::of_hooks(&loaded.found.config.hooks))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookexec::wire::{HookReport, HookStatus};
-use hookexec::{Decision, Event};
+use hookexec::Decision;
+use hookexec::wire::HookStatus;
 use hookexec_builtins::tools;
 use hookexec_files::files;
 use hookexec_files::template::filled;
@@ -34,7 +34,7 @@ pub(crate) struct Page {
     /// How many records can be shown.
     shown: usize,
     /// The newest of them, by time and number.
-    newest: BTreeMap<(String, usize), Row>,
+    newest: BTreeMap<(String, usize), Value>,
 }
 
 /// Denials for one reason.
@@ -43,22 +43,6 @@ struct Reason {
     events: usize,
     /// The hooks that gave it.
     hooks: BTreeSet<String>,
-}
-
-/// A record that can be opened.
-#[derive(Serialize)]
-struct Row {
-    time: String,
-    decision: &'static str,
-    /// Whether a hook of it failed.
-    failed: bool,
-    event: Event,
-    tool: Option<String>,
-    message: Option<String>,
-    about: Option<String>,
-    hooks: Vec<HookReport>,
-    /// The record as JSON: a script would round its numbers.
-    json: String,
 }
 
 impl Page {
@@ -79,7 +63,7 @@ impl Page {
         }
         if is_shown {
             self.shown += 1;
-            self.newest.insert((record.time.clone(), self.shown), Row::of(record));
+            self.newest.insert((record.time.clone(), self.shown), row(record));
         }
         // How many records can be opened.
         if self.newest.len() > 500 {
@@ -113,31 +97,40 @@ impl Page {
     }
 }
 
-impl Row {
-    fn of(record: Record) -> Self {
-        let json = serde_json::to_string_pretty(&record).unwrap_or_default();
-        let about = about(&record);
-        let Record { time, decision, event, tool, message, mut hooks, .. } = record;
-        let mut failed = false;
-        for hook in &mut hooks {
-            failed |= matches!(hook.status, HookStatus::Error | HookStatus::Failed);
-            hook.source = shown(&hook.source).to_owned();
-        }
-        Self { time, decision: word(decision), failed, event, tool, message, about, hooks, json }
+/// Returns a record as it can be opened, and whether a hook of it failed.
+fn row(mut record: Record) -> Value {
+    // As text, too: a script would round its numbers.
+    let json = serde_json::to_string_pretty(&record).unwrap_or_default();
+    let mut failed = false;
+    for hook in &mut record.hooks {
+        failed |= matches!(hook.status, HookStatus::Error | HookStatus::Failed);
+        hook.source = shown(&hook.source).to_owned();
     }
+    json!({
+        "time": record.time,
+        "decision": word(record.decision),
+        "failed": failed,
+        "event": record.event,
+        "tool": record.tool,
+        "message": record.message,
+        "about": about(&record),
+        "hooks": record.hooks,
+        "json": json,
+    })
 }
 
-/// Returns what an event was about: the command, the path, or all arguments of the tool.
+/// Returns what an event was about: its call, or its prompt.
 pub(super) fn about(record: &Record) -> Option<String> {
     let input = record.input.as_ref()?;
     let Some(arguments) = input.get("tool_input") else {
         return Some(input.get("prompt")?.as_str()?.to_owned());
     };
     let tool = input.get("tool_name").and_then(Value::as_str).unwrap_or_default();
-    if let Some(arguments) = arguments.as_object()
-        && let Some(subject) = tools::subject(tool, arguments)
-    {
-        return Some(subject.to_owned());
-    }
-    Some(arguments.to_string())
+    Some(about_call(tool, arguments))
+}
+
+/// Returns what a call is about: the command, the path, or all arguments of the tool.
+pub(crate) fn about_call(tool: &str, arguments: &Value) -> String {
+    let subject = arguments.as_object().and_then(|arguments| tools::subject(tool, arguments));
+    subject.map_or_else(|| arguments.to_string(), str::to_owned)
 }

@@ -12,9 +12,7 @@ use anstyle::Style;
 use hookexec::config::Hook;
 use hookexec::wire::Verdict;
 use hookexec::{Config, Event};
-use hookexec_agents::{
-    Agent, Found, NativeCall, SeenCalls, Subject, Transcript, Transcripts, tools,
-};
+use hookexec_agents::{Agent, Found, NativeCall, SeenCalls, Subject, Transcript, Transcripts};
 use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
@@ -27,7 +25,7 @@ use serde_json::json;
 
 use super::log::load_candidate;
 use super::save;
-use crate::commands::log::page::Page;
+use crate::commands::log::page::{Page, about_call};
 use crate::commands::log::{self, since};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
@@ -170,10 +168,7 @@ impl Survey {
 
     /// Writes a page that draws it by day.
     pub(super) fn draw(&mut self, file: &Path) -> Result<(), CommandError> {
-        let mut numbers = Statistics::default();
-        for hook in self.config.hooks.iter().filter(|hook| hook.enabled) {
-            numbers.expect(hook);
-        }
+        let numbers = Statistics::of_hooks(&self.config.hooks);
         self.page = Some(Mutex::new((numbers, Page::default())));
         self.run()?;
         let Some(page) = &self.page else { return Ok(()) };
@@ -415,12 +410,9 @@ fn push_group(text: &mut String, number: usize, group: &PastGroup) {
     let reason = plain::line(reason.as_deref().unwrap_or_default());
     let (hook, source, reason) = (plain::line(hook), plain::line(source), shortened(&reason, 120));
     let _ = writeln!(text, "{number:3}. {style}{word}{style:#} {count}  {source} {hook}: {reason}");
-    let arguments = payload.as_ref().and_then(|payload| payload["tool_input"].as_object());
-    let subject = arguments.and_then(|arguments| tools::subject(tool, arguments));
-    let about = match (subject, arguments) {
-        (Some(subject), _) => subject.to_owned(),
-        (None, Some(arguments)) => serde_json::to_string(arguments).unwrap_or_default(),
-        (None, None) => String::new(),
+    let about = match payload.as_ref().map(|payload| &payload["tool_input"]) {
+        Some(arguments) if arguments.is_object() => about_call(tool, arguments),
+        _ => String::new(),
     };
     let (day, about) = (time.get(..10).unwrap_or(time), plain::line(&about));
     let about = shortened(&about, 100);

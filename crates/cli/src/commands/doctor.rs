@@ -1,21 +1,25 @@
 //! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
 
-mod servers;
-
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anstyle::Style;
 use hookexec_agents::Agent;
-use hookexec_setup::doctor::{self, Grade, Section, Visit};
+use hookexec_project::LoadOptions;
+use hookexec_serve::server;
+use hookexec_setup::doctor::{self, Finding, Grade, Section, Visit};
 use hookexec_setup::settings::inspect::{AgentFile, inspect};
 use serde_json::{Value, json};
 
 use crate::commands::run::{agent_name, is_installable};
 use crate::config::{ConfigArgs, Purpose};
+use crate::connect::remedy;
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DOUBTFUL, GOOD, counted};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::runtime::Runtime;
 use crate::{plain, registry};
 
 /// Finds out whether the hooks are live: sound, approved, installed and seen firing
@@ -64,7 +68,7 @@ impl Args {
             ));
             sections.push(section);
         }
-        sections.extend(servers::section(&inspected, &options));
+        sections.extend(servers(&inspected, &options));
         report(&sections, &inspected, self.format)
     }
 }
@@ -126,4 +130,85 @@ fn text(sections: &[Section]) -> String {
         }
     }
     text
+}
+
+/// Returns what is found about the servers; `None` if no entry asks one.
+fn servers(files: &[AgentFile], options: &LoadOptions) -> Option<Section> {
+    let mut callers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for file in files {
+        for (socket, entries) in file.sockets() {
+            let entries = format!("{} in {}", counted(entries, "event"), file.path.display());
+            callers.entry(socket).or_default().push(entries);
+        }
+    }
+    if callers.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Servers");
+    if options.has_managed_files() {
+        section.ok(
+            "this machine has managed hooks: no server is asked, all hooks run in the process of the \
+             call",
+        );
+        return Some(section);
+    }
+    let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
+    for (socket, about) in callers {
+        let (grade, text) = ask(Path::new(socket), project);
+        section.findings.push(Finding { grade, about, text });
+    }
+    Some(section)
+}
+
+fn ask(socket: &Path, project: &Path) -> (Grade, String) {
+    let asked = Runtime::new().and_then(|runtime| runtime.block_on(server::ping(socket, project)));
+    let place = socket.display();
+    let problem = match asked {
+        Ok(Ok(())) => return (Grade::Ok, format!("the server at {place} answers")),
+        Ok(Err(problem)) if problem.ran_nothing() => {
+            let here = "here the hooks run in the process of the call";
+            return (Grade::Ok, format!("the server at {place} {problem}; {here}"));
+        }
+        Ok(Err(problem)) => format!("the server at {place} {problem}"),
+        Err(error) => error.to_string(),
+    };
+    let remedy = remedy(socket);
+    let effect = "without its answer a guarded call is denied and never allowed";
+    (Grade::Problem, format!("{problem}; {effect}; {remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec_agents::Agent;
+
+    use super::*;
+    use hookexec_setup::settings::Scope;
+
+    #[test]
+    fn beside_managed_hooks_no_server_is_asked() {
+        let place = tempfile::tempdir().unwrap();
+        let settings = place.path().join(".claude/settings.json");
+        std::fs::create_dir(settings.parent().unwrap()).unwrap();
+        let command =
+            "hookexec run --from claude-code --event Stop --within 54 --connect /nowhere/socket";
+        let hook = serde_json::json!({ "type": "command", "command": command });
+        let hooks = serde_json::json!({ "hooks": { "Stop": [{ "hooks": [hook] }] } });
+        std::fs::write(settings, hooks.to_string()).unwrap();
+        let file = AgentFile::inspect(Agent::ClaudeCode, Scope::Project, place.path()).unwrap();
+        let mut options = LoadOptions::default();
+        options.managed_dir = Some(place.path().into());
+        let files = [file];
+        let lines = |options: &LoadOptions| -> Vec<String> {
+            let section = section(&files, options).unwrap();
+            section.findings.iter().map(Finding::line).collect()
+        };
+        let alone = lines(&options);
+        assert_eq!(alone.len(), 1);
+        assert!(alone[0].starts_with("1 event in "), "{alone:?}");
+        assert!(alone[0].contains("the server at /nowhere/socket is not there"), "{alone:?}");
+        std::fs::create_dir(place.path().join("hooks.d")).unwrap();
+        let managed = lines(&options);
+        assert_eq!(managed.len(), 1);
+        assert!(managed[0].starts_with("this machine has managed hooks: no server"), "{managed:?}");
+    }
 }
