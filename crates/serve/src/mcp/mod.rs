@@ -34,7 +34,7 @@ pub struct Setup {
     pub prefix: String,
     /// The session that the calls belong to.
     pub session_id: String,
-    /// How the user is told of each call.
+    /// The way in which the user hears of each call.
     pub show: ShowCall,
 }
 
