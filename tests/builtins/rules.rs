@@ -1044,6 +1044,7 @@ async fn a_star_of_an_allow_stays_where_it_is() {
         allow cat src/a
         ask cat .?/.?/etc/passwd
         ask cat l[[:alpha:]]nk/x
+        allow cat 'app/[slug]/page.tsx'
         ask cat li{n..n}k/x",
     )
     .await;

@@ -133,7 +133,8 @@ impl<'c> CallReading<'c> {
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            if path.iter().any(|part| part.to_str().is_none_or(may_find_more)) {
+            let mut parts = path.iter();
+            if mention.is_wildcard && parts.any(|part| part.to_str().is_none_or(may_find_more)) {
                 return None;
             }
             all.extend(names(path));

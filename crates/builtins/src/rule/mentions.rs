@@ -12,7 +12,7 @@ use super::search::searched;
 use super::texts::Texts;
 use super::uses::{Touch, UsedWord, uses};
 use super::words::add_words;
-use crate::calls::{Hidden, Word, is_interpreter};
+use crate::calls::{Certainty, Hidden, Word, is_interpreter};
 use crate::tools::patch;
 use hookexec_files::platform::Platform;
 
@@ -34,6 +34,8 @@ pub(super) struct Mention {
     pub(super) texts: Texts,
     /// Whether it stands in a text that can't be read.
     pub(super) unsure: bool,
+    /// Whether the shell takes it for a wildcard.
+    pub(super) is_wildcard: bool,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
 }
@@ -86,7 +88,19 @@ impl Mention {
         }
         let (shown, touch) = (word.text.clone(), Touch::NONE);
         let (is_target, command, unsure, descends) = (false, None, false, false);
-        Ok(Self { shown, touch, is_target, command, paths, open, texts, unsure, descends })
+        let is_wildcard = word.certainty == Certainty::Paths;
+        Ok(Self {
+            shown,
+            touch,
+            is_target,
+            command,
+            paths,
+            open,
+            texts,
+            unsure,
+            is_wildcard,
+            descends,
+        })
     }
 }
 
