@@ -199,7 +199,7 @@ mod tests {
         options.managed_dir = Some(place.path().into());
         let files = [file];
         let lines = |options: &LoadOptions| -> Vec<String> {
-            let section = section(&files, options).unwrap();
+            let section = servers(&files, options).unwrap();
             section.findings.iter().map(Finding::line).collect()
         };
         let alone = lines(&options);
