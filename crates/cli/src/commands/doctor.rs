@@ -1,4 +1,5 @@
-//! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
+//! `hookexec doctor`: whether the hooks really guard what they are meant to guard, and whether the
+//! servers that the entries ask (`install --connect`) would answer.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
