@@ -1,4 +1,5 @@
-//! `hookexec doctor`: whether the hooks really guard what they are meant to guard.
+//! `hookexec doctor`: whether the hooks really guard what they are meant to guard, and whether the
+//! servers that the entries ask (`install --connect`) would answer.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -199,7 +200,7 @@ mod tests {
         options.managed_dir = Some(place.path().into());
         let files = [file];
         let lines = |options: &LoadOptions| -> Vec<String> {
-            let section = section(&files, options).unwrap();
+            let section = servers(&files, options).unwrap();
             section.findings.iter().map(Finding::line).collect()
         };
         let alone = lines(&options);

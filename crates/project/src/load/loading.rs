@@ -1,4 +1,5 @@
-//! Reads the files of all layers, those of a project as far as a person approved them.
+//! Reads the files of all layers, those of a project as far as a person approved them, and of a policy
+//! that many machines share the version that is in force.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

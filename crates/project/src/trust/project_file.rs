@@ -1,4 +1,4 @@
-//! A project's hooks file, and why it does not run.
+//! A project's hooks file, the paths that its commands name, and why it does not run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;

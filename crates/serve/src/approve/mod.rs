@@ -1,7 +1,7 @@
 //! A person answers what hooks of type `receiver` ask.
 //!
 //! `asker` holds the conversation with a caller, `desk` the open questions, a [`Screen`] and `page` show
-//! them, `page` and `order` take answers. Nothing is stored: when this process ends, each caller sees
+//! them, `page` and an [`Order`] take answers. Nothing is stored: when this process ends, each caller sees
 //! the end of its connection, which is a failure of its hook and no permission.
 
 mod asker;

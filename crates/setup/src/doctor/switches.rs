@@ -24,14 +24,13 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
             names.extend(agent.package().map(|package| package.file));
         }
         for name in names {
-            paths.insert((false, beside(&file.path, name)));
+            paths.insert(beside(&file.path, name));
         }
-        paths.insert((false, file.path.clone()));
+        paths.insert(file.path.clone());
     }
-    for path in agent.settings().map(|layout| managed_files(layout, root)).unwrap_or_default() {
-        paths.insert((true, path));
-    }
-    for (is_managed, path) in paths {
+    let managed = agent.settings().map(|layout| managed_files(layout, root)).unwrap_or_default();
+    let own = paths.into_iter().map(|path| (path, false));
+    for (path, is_managed) in own.chain(managed.into_iter().map(|path| (path, true))) {
         if let Some(switch) = switched_off(*agent, &value_of(&path), is_managed) {
             section.problem(format!("{}: {switch}", path.display()));
         }

@@ -1,4 +1,5 @@
-//! Tells how another configuration would have decided recorded events.
+//! Tells how another configuration would have decided recorded events. For each hook that does not run
+//! an answer stands in.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! `hookexec approve`: a person answers what hooks of type `receiver` ask.
 //!
-//! `hookexec_serve::approve` holds the questions; `screen` shows them in this terminal, and `order`
-//! answers from another one.
+//! `hookexec_serve::approve` holds the questions; `screen` shows them in this terminal, and an
+//! [`Order`] answers from another one.
 
 mod screen;
 

@@ -1,4 +1,5 @@
-//! `hookexec docs events`: the contract table.
+//! `hookexec docs events`: the contract table; with a name, the fields of the event's input and the
+//! agents that fire it.
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
 use hookexec::{Input, schema};

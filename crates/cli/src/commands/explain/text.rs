@@ -1,4 +1,5 @@
-//! An explanation for people: a tree with a branch for each hook.
+//! An explanation for people: a tree with a branch for each hook, then how they decided: turns, inputs
+//! and judgements, from the top.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
