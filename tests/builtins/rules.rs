@@ -580,6 +580,12 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
             "this key stands beside `any`, too",
         ),
         ("{ type: rule, deny: a, files: ['[ab]'] }", "`[` is not a wildcard"),
+        ("{ type: rule, deny: a, files: ['@deletes'] }", "is a group of commands, not of paths"),
+        ("{ type: rule, deny: a, tools: ['@secrets'] }", "is a group of paths, not of tools"),
+        ("{ type: rule, deny: a, commands: ['@home'] }", "is a group of paths, not of commands"),
+        ("{ type: rule, deny: a, commands: ['@mcp-looks'] }", "of tools, not of commands"),
+        ("{ type: rule, deny: a, commands: ['git push (-f|--force)'] }", "a regular expression"),
+        ("{ type: rule, deny: a, files: ['^.*env$'] }", "looks like a regular expression"),
         ("{ type: rule, deny: a, commands: [x], otherwise: ask }", "only an allow takes"),
         ("{ type: rule, allow: true, commands: [x], uncertain: ask }", "an allow takes no `unc"),
     ] {

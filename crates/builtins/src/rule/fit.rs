@@ -201,7 +201,7 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
         Alternative::Variable(name) if name == "*" && given.command.frame.more => true,
         Alternative::Word(_) | Alternative::Variable(_) => {
             let mut words = given.operands.iter().copied().chain(&given.command.assignments);
-            words.any(|word| fits(one, word))
+            words.any(|word| fits_operand(one, word))
         }
         Alternative::Option(name, value) => has_option(name, value.as_deref(), given),
     })
@@ -257,11 +257,13 @@ fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
 }
 
 pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
-    // To `git push`, `+main` is `main`, too.
+    word.alternatives.iter().any(|one| fits_operand(one, operand))
+}
+
+/// Returns whether an operand fits an alternative. To `git push`, `+main` is `main`, too.
+fn fits_operand(one: &Alternative, operand: &Word) -> bool {
     let plain = operand.text.strip_prefix('+').map(Word::known);
-    word.alternatives
-        .iter()
-        .any(|one| fits(one, operand) || plain.as_ref().is_some_and(|plain| fits(one, plain)))
+    fits(one, operand) || plain.is_some_and(|plain| fits(one, &plain))
 }
 
 /// Returns whether an operand fits an alternative, in any case: many programs and systems take it so.

@@ -31,6 +31,24 @@ impl Groups<'_> {
         Ok(items)
     }
 
+    /// Returns the items of a group, or `text` itself, for a list of this kind; a shipped group of another
+    /// kind fits nothing there.
+    pub(super) fn of_kind(
+        &self,
+        text: &str,
+        kind: ItemKind,
+    ) -> Result<Vec<Cow<'static, str>>, Mistake> {
+        if self.0.get(text).is_none()
+            && let Some([first, ..]) = shipped(text)
+            && ItemKind::of(first) != kind
+        {
+            let (own, wanted) = (ItemKind::of(first).name(), kind.name());
+            let hint = "`hookexec docs groups` prints the groups".to_owned();
+            return Err((format!("`{text}` is a group of {own}, not of {wanted}"), hint));
+        }
+        self.expanded(text)
+    }
+
     fn add(
         &self,
         text: &str,
@@ -63,6 +81,35 @@ impl Groups<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The kind of items that a key of a rule takes.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum ItemKind {
+    Commands,
+    Paths,
+    Tools,
+}
+
+impl ItemKind {
+    fn of(item: &str) -> Self {
+        let begins = ["/", "~", "**/", "$PROJECT", "http", "*://"];
+        if item.starts_with("mcp__") {
+            Self::Tools
+        } else if begins.iter().any(|beginning| item.starts_with(beginning)) {
+            Self::Paths
+        } else {
+            Self::Commands
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Commands => "commands",
+            Self::Paths => "paths",
+            Self::Tools => "tools",
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
 
-use super::groups::Groups;
+use super::groups::{Groups, ItemKind};
 use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Uncertain};
 use super::paths::{Machine, PathPattern};
@@ -184,7 +184,7 @@ impl Loading<'_> {
                 self.reader.error_with_hint(item.node, "`tools` takes no `!`", hint);
             }
             for name in item.value.split('|') {
-                match self.groups.expanded(name.trim()) {
+                match self.groups.of_kind(name.trim(), ItemKind::Tools) {
                     Ok(names) => conditions.tools.extend(names.iter().map(|name| plain(name))),
                     Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
                 }
@@ -217,7 +217,7 @@ impl Loading<'_> {
 
     fn paths_of(&self, item: &str) -> Result<Vec<PathPattern>, Mistake> {
         let mut patterns = Vec::new();
-        for path in self.groups.expanded(item)? {
+        for path in self.groups.of_kind(item, ItemKind::Paths)? {
             patterns.extend(PathPattern::parse(item, &path, self.machine)?);
         }
         Ok(patterns)

@@ -174,6 +174,10 @@ impl PathGlob {
             let hint = "write the path that it stands for".to_owned();
             return Err((format!("`{item}` must not contain `..`"), hint));
         }
+        if item.starts_with('^') || item.ends_with('$') {
+            let hint = "write `*.env` for a name, `a/**` for all below a directory".to_owned();
+            return Err((format!("`{item}` looks like a regular expression"), hint));
+        }
         let mut spared = Vec::new();
         if at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place)) {
             spared.push(rooted(&machine.project));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hookexec_files::suggest;
 
 use super::glob::{glob, glob_any_case};
-use super::groups::{Groups, is_group};
+use super::groups::{Groups, ItemKind, is_group};
 use super::table::Row;
 
 /// A pattern of a command, such as `git push -f|--mirror`.
@@ -73,7 +73,7 @@ impl Pattern {
             check(written)?;
             return Ok(vec![Self::parse(written, groups)?]);
         }
-        let items = groups.expanded(written)?;
+        let items = groups.of_kind(written, ItemKind::Commands)?;
         let mut patterns = Vec::new();
         for item in &items {
             patterns.push(Self::parse(item, groups)?);
@@ -251,7 +251,7 @@ fn check(written: &str) -> Result<(), Mistake> {
     if written.split_whitespace().any(|word| word.ends_with(',')) {
         return mistake("`,` ends a word", "write each pattern as an item of the list");
     }
-    if written.starts_with('^') || written.ends_with('$') {
+    if written.starts_with('^') || written.ends_with('$') || written.contains(" (") {
         let message = "a pattern takes plain words, and this looks like a regular expression";
         return mistake(message, PLAIN);
     }

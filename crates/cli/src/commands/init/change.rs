@@ -120,7 +120,9 @@ fn added(
             let recipe = recipe.name;
             let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
             let place = if layer == Layer::User { " --user" } else { "" };
-            let hint = format!("take it out first: `hookexec init{place} --remove {name}`");
+            let hint = format!(
+                "keep that one, or take it out first: `hookexec init{place} --remove {name}`"
+            );
             return Err(CommandError::usage(message).hint(hint));
         }
     }

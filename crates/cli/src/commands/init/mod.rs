@@ -143,6 +143,7 @@ impl Args {
         }
         add_step(&mut next, "hookexec explain", "see what is configured");
         let scope = if self.user { Scope::User } else { Scope::Project };
+        let mut is_named = false;
         for agent in Agent::all() {
             let Some(settings) = agent.settings() else { continue };
             if !project.join(settings.in_project().0).exists() {
@@ -163,6 +164,10 @@ impl Args {
             }
             let install = format!("hookexec install {agent}");
             add_step(&mut next, &install, &format!("put them in force under {title}"));
+            is_named = true;
+        }
+        if !is_named {
+            add_step(&mut next, "hookexec install AGENT", "put them in force under an agent");
         }
         add_step(&mut next, "hookexec docs", "read the documentation");
         next

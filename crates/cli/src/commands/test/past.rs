@@ -192,6 +192,10 @@ impl Survey {
         self.suggests = true;
         let past = self.run()?;
         let habits = past.habits.unwrap_or_default();
+        let frequent = habits.frequent();
+        if frequent.is_empty() {
+            return output::print("# No command that only looks or builds ran five times.\n");
+        }
         let mut text = format!(
             "# {} ran these often, and no rule stops one. Read each line before you use it.\n\
              - name: often\n  type: rule\n  allow: true\n  commands:\n",
@@ -202,7 +206,7 @@ impl Survey {
             let why = "a hook did not run, failed, or had doubts";
             text.insert_str(0, &format!("# {calls} left out: {why}.\n"));
         }
-        for (pattern, count) in habits.frequent() {
+        for (pattern, count) in frequent {
             let _ = writeln!(text, "    - \"{pattern}\"  # {}", counted(count, "time"));
         }
         output::print(&text)
