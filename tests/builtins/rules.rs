@@ -982,7 +982,6 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         deny bun x prisma migrate reset
         deny docker container exec a cnry
         deny docker container run x cnry
-        - docker exec -it web sh
         ask echo cnry | docker exec -i web sh",
     )
     .await;

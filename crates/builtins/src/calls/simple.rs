@@ -102,8 +102,6 @@ impl Found {
             // Without a command it runs a shell.
             Inner::Nothing if name == "ssh" && reads_input => self.input(inputs, inner),
             Inner::Nothing => Hidden::Nothing,
-            // No word of the call stands in the input of a shell that is only started.
-            Inner::Input if !reads_input => Hidden::Words(Vec::new()),
             Inner::Input => self.input(inputs, inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),

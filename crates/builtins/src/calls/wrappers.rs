@@ -128,9 +128,7 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
             if let Some(text) = text_of(row, words) {
                 return Some(text);
             }
-            if row.skip.is_none() {
-                return None;
-            }
+            row.skip?;
         }
         _ => {}
     }

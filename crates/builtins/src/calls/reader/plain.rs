@@ -82,7 +82,7 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     let is_joined = raw.contains("\\\n") && (is_special || text.contains('='));
     // Zsh also assigns to `1`, and behind it any quotes may stand; bash and zsh assign to `x[1]`.
     let is_assignment = text.contains('=')
-        && (word.is_known() || text.starts_with(char::is_numeric) || text.contains("]"));
+        && (word.is_known() || text.starts_with(char::is_numeric) || text.contains(']'));
     let has_list = !word.quoted && with_expansions_as("", text).contains(['{', '}']);
     if is_joined || is_assignment || has_list {
         return Err(Unread);
