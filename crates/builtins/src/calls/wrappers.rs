@@ -128,6 +128,7 @@ fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
             if let Some(text) = text_of(row, words) {
                 return Some(text);
             }
+            // Without a text the next row counts.
             row.skip?;
         }
         _ => {}
