@@ -2,7 +2,7 @@
 
 use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, line_of};
 use super::history::Change;
-use super::names::{FETCHERS, STAYING};
+use super::names::{FETCHERS, STARTING, STAYING};
 use super::powershell::commands_behind_powershell;
 use super::reader::Found;
 use super::shells;
@@ -33,7 +33,7 @@ impl Found {
             self.evaluates |= shells::evaluates(&name, arguments);
             self.is_doubtful |= shells::changes_the_shell(&name, arguments);
             // Some shells run it as a program, for which `>` is a redirection.
-            command.is_certain = name != "[[";
+            command.is_certain &= name != "[[";
             let is_fetched = self.is_fetched(program)
                 || self.has_cloned && program.text.contains('/') && !is_installed(program);
             let mut inputs = Vec::new();
@@ -100,7 +100,7 @@ impl Found {
         };
         match found {
             // Without a command it runs a shell.
-            Inner::Nothing if name == "ssh" && reads_input => self.input(inputs, inner),
+            Inner::Nothing if STARTING.contains(&name) && reads_input => self.input(inputs, inner),
             Inner::Nothing => Hidden::Nothing,
             Inner::Input => self.input(inputs, inner),
             Inner::Unknown => Hidden::Anything,
@@ -137,7 +137,11 @@ impl Found {
     fn run(&mut self, run: Run, inputs: &[Redirection], inner: &Frame) -> bool {
         self.inner_words += run.words.len();
         // The words to come are the command, but `xargs` alone runs `echo`.
-        let Some(first) = run.words.first() else { return !inner.more };
+        let Some(first) = run.words.first() else {
+            let is_sudo =
+                inner.wrappers.last().is_some_and(|name| name == "sudo" || name == "doas");
+            return !inner.more && !(is_sudo && inner.piped);
+        };
         let more = inner.more || run.more;
         // Words that come later may be the text that a shell runs, or name the program.
         let name = base_name(&first.text);
@@ -157,7 +161,9 @@ impl Found {
         if moves {
             self.history.add(Change::Went { to: run.directory, is_sure: true });
         }
-        let command = self.begun(&Frame { more, ..inner.clone() });
+        let mut command = self.begun(&Frame { more, ..inner.clone() });
+        // In another directory a program reads the settings of another project.
+        command.is_certain &= !moves;
         let (assignments, redirections) = (run.assignments, inputs.to_vec());
         self.simple(SimpleCommand { words, assignments, redirections, ..command });
         if moves {
@@ -194,7 +200,8 @@ impl Found {
     /// Adds the commands that a shell reads from its input, if that is one text.
     fn input(&mut self, inputs: &[Redirection], inner: Frame) -> Hidden {
         match inputs {
-            [one] if one.operator == "<<" && one.word.is_known() => {
+            // zsh reads a pipe beside it, too.
+            [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
                 self.inner_text(&one.word.text, inner)
             }
             _ => Hidden::Anything,
@@ -273,6 +280,14 @@ fn writes(command: &SimpleCommand, name: &str) -> bool {
     let is_tee = command.words.first().is_some_and(|word| word.text == "tee");
     outputs.any(|output| is_named(&output.word, name))
         || is_tee && command.words.iter().any(|word| is_named(word, name))
+}
+
+/// Returns whether a command would run what stands in its input.
+pub(super) fn reads_code(command: &SimpleCommand) -> bool {
+    let Some(program) = command.words.first() else { return false };
+    let name = base_name(&program.text);
+    let is_alone = command.words.len() == 1;
+    STARTING.contains(&&*name) || is_alone && shells::is_interpreter(&name)
 }
 
 /// Returns what a command prints, if it is `echo` or `printf`.

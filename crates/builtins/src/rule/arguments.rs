@@ -172,6 +172,12 @@ impl<'c> Arguments<'c> {
         }
     }
 
+    pub(super) fn word_behind(&self, word: &Word) -> Option<&'c Word> {
+        let words = &self.command.words;
+        let at = words.iter().position(|other| std::ptr::eq(other, word))?;
+        words.get(at + 1)
+    }
+
     /// Returns whether a word may be the value of the option before it.
     pub(super) fn is_value(&self, word: &Word) -> bool {
         for option in &self.options {

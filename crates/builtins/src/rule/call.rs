@@ -114,7 +114,9 @@ impl<'c> CallReading<'c> {
         let operands = &self.commands[at].operands;
         let to = operands.first().copied();
         // zsh goes to another directory for `cd A B`.
-        if operands.len() > 1 || to.is_some_and(|to| to.text == "-") {
+        // So does an option: `cd -P link/..`.
+        let is_plain = operands.len() <= 1 && self.commands[at].options.is_empty();
+        if !is_plain || to.is_some_and(|to| to.text == "-") {
             return Ok(vec![None]);
         }
         let mut place = (*self.files()?.places[at]).clone();

@@ -231,14 +231,18 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
     let first = given.row.first_name(name);
     let mut is_there = false;
     for option in &given.options {
-        let opposite = option.name.strip_prefix("--no-");
-        if opposite.is_some_and(|rest| given.row.first_name(&format!("--{rest}")) == first) {
-            return false;
+        if let Some(rest) = option.name.strip_prefix("--no-") {
+            let off = format!("--{rest}");
+            let mut forms = given.row.forms(first).iter();
+            if name.starts_with(&off) || forms.any(|form| form.starts_with(&off)) {
+                return false;
+            }
         }
         if option.name != first && !glob(name, option.before_value()) {
             continue;
         }
-        if given.is_value(option.word) || !is_certain(option, wanted) {
+        let is_switched_off = given.word_behind(option.word).is_some_and(|word| is_off(&word.text));
+        if given.is_value(option.word) || is_switched_off || !is_certain(option, wanted) {
             return false;
         }
         is_there = true;
@@ -246,10 +250,14 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
     is_there
 }
 
+fn is_off(value: &str) -> bool {
+    ["false", "none", "no", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
+}
+
 /// Returns whether an option has the wanted value, or is not switched off.
 fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
     match (wanted, option.value) {
-        (None, Some((_, given))) => !matches!(given, "false" | "none" | "no" | "0"),
+        (None, Some((_, given))) => !is_off(given),
         (None, None) => true,
         (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
         (Some(_), None) => false,

@@ -10,7 +10,7 @@ use super::glob::glob;
 use super::groups::shipped;
 use super::uses::{Touch, uses};
 use crate::calls::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
-use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter};
+use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
 use crate::shell::quoted_words;
 use hookexec::wire::{Input, JsonObject};
 
@@ -87,7 +87,12 @@ fn with_input(client: &SimpleCommand, piped: Option<&SimpleCommand>) -> SimpleCo
     let Some(source) = piped else { return whole };
     whole.words.extend(source.documents().cloned());
     if matches!(program_of(source).as_deref(), Some("echo" | "printf")) {
-        whole.words.extend(source.words.iter().skip(1).cloned());
+        let words = &source.words[1..];
+        if words.iter().all(Word::is_known) {
+            whole.words.push(Word::known(&line_of(words)));
+        } else {
+            whole.words.extend(words.iter().cloned());
+        }
     }
     whole
 }
@@ -295,17 +300,23 @@ fn statements_of(text: &str, program: &[Word]) -> Vec<SimpleCommand> {
 
 /// Returns a text of SQL without its comments, the texts in its quotes, and the commands of a client.
 fn without_comments(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with('\\'));
+    let text = lines.collect::<Vec<_>>().join("\n");
     let mut plain = String::new();
-    for line in text.lines().filter(|line| !line.trim_start().starts_with('\\')) {
-        plain.push_str(line.split("--").next().unwrap_or(line));
+    let mut rest = &*text;
+    while let Some(start) = rest.find(['-', '/', '\'']) {
+        plain.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let skipped = [("--", "\n"), ("/*!", ""), ("/*", "*/"), ("'", "'")];
+        let Some((open, close)) = skipped.into_iter().find(|(open, _)| rest.starts_with(open))
+        else {
+            plain.push_str(&rest[..1]);
+            rest = &rest[1..];
+            continue;
+        };
         plain.push(' ');
+        rest = &rest[open.len()..];
+        rest = rest.find(close).map_or("", |at| &rest[at + close.len()..]);
     }
-    for (open, close) in [("/*", "*/"), ("'", "'")] {
-        while let Some(start) = plain.find(open) {
-            let from = start + open.len();
-            let end = plain[from..].find(close).map_or(plain.len(), |at| from + at + close.len());
-            plain.replace_range(start..end, " ");
-        }
-    }
-    plain
+    plain + rest
 }

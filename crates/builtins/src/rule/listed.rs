@@ -47,9 +47,11 @@ impl Pattern {
             }
             // The table may be wrong about which options of this program take a value.
             if let Some((word, value)) = option.value
-                && (!std::ptr::eq(word, option.word) || !given.row.names(&option.name))
                 && (given.row.is_hazardous_value(value)
-                    || takes_no_task && !value.starts_with('-') && value.parse::<f64>().is_err())
+                    || takes_no_task
+                        && !std::ptr::eq(word, option.word)
+                        && !value.starts_with('-')
+                        && value.parse::<f64>().is_err())
             {
                 return Err(word.text.clone());
             }
@@ -163,7 +165,7 @@ fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
 /// shell may read as `..`, nor for `:` or `@`, behind which another place may be named: `src/../../x`,
 /// `src/.?/x`, `feature/x:main`, `host@other`.
 fn is_text(pattern: &str, text: &str) -> bool {
-    for part in ["..", ".?", ".*", ".[", "[[", ":", "@"] {
+    for part in ["..", ".?", ".*", ".[", "[[", "{", ":", "@"] {
         if pattern.contains('*') && text.contains(part) && !pattern.contains(part) {
             return false;
         }

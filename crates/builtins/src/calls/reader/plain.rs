@@ -19,17 +19,7 @@ impl Reader<'_, '_> {
             } else if is_ended {
                 return Err(Unread);
             } else if simple.words.is_empty() && self.is_at_assignment() {
-                let start = self.at;
-                let mut word = self.word()?;
-                let is_array = self.has("(")
-                    && self.text[start..self.at]
-                        .find('=')
-                        .is_some_and(|at| start + at + 1 == self.at);
-                if is_array {
-                    self.elements()?;
-                    word = Word::unknown(&self.text[start..self.at]);
-                }
-                simple.assignments.push(word);
+                simple.assignments.push(self.word()?);
             } else {
                 let start = self.at;
                 let word = self.word()?;
@@ -48,23 +38,6 @@ impl Reader<'_, '_> {
         }
         self.found.simple(simple);
         Ok(())
-    }
-
-    /// Reads the words of an array. What stands in brackets may be evaluated.
-    fn elements(&mut self) -> Read<()> {
-        self.at += 1;
-        loop {
-            while self.peek().is_some_and(|next| b" \t\n".contains(&next)) {
-                self.at += 1;
-            }
-            if self.eat(")") {
-                return Ok(());
-            }
-            if matches!(self.peek(), Some(b'[' | b'#')) {
-                return Err(Unread);
-            }
-            self.word()?;
-        }
     }
 
     /// Returns whether an assignment begins here.
