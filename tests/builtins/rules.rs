@@ -1005,6 +1005,9 @@ async fn a_script_that_the_call_writes_in_part_is_not_known() {
         deny cat > f.sh <<< 'rm -rf a'; sh f.sh
         ask echo 'rm -rf a' > f.sh; echo done >> f.sh; sh f.sh
         ask sort a > f.sh; sh f.sh
+        ask printf 'r%s -rf a' m > f.sh; sh f.sh
+        ask echo cm0gLXJmIGE= | base64 -d | tee f.sh; sh f.sh
+        ask x | sh //dev/stdin
         deny cat > x.py <<'E'\\n#!/usr/bin/env python3\\nimport os\\nos.system(\"rm -rf a\")\\nE\\nchmod +x x.py; ./x.py
         - echo 'ls' > f.sh; sh f.sh",
     )

@@ -271,7 +271,9 @@ fn is_substituted(word: &Word) -> bool {
 /// A script may do what it wants, like every other program, but it must be a file. It is surely no option
 /// if the program has none: `lacks_options`.
 fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
-    let is_device = ["/dev", "/proc"].iter().any(|place| script.text.starts_with(place));
+    let path = script.text.trim_start_matches(['/', '.']);
+    let is_device =
+        script.text.starts_with('/') && path.starts_with("dev/") || path.starts_with("proc/");
     let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
     let is_file = !is_device && !is_substituted(script) && is_path;
     if is_file { Inner::File(script) } else { Inner::Unknown }

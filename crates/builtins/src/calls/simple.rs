@@ -234,8 +234,11 @@ impl Found {
             ("cat" | "tee", Some(document)) => Some(document.word.text.clone()),
             ("tee", None) => {
                 let pipeline = command.frame.pipeline;
-                let mut all = self.commands.iter();
-                all.find(|other| other.frame.pipeline == pipeline).and_then(printed)
+                let mut all = self.commands.iter().filter(|one| one.frame.pipeline == pipeline);
+                let first = all.next();
+                // Another program between them may make another text of it.
+                let is_next = all.next().is_some_and(|second| std::ptr::eq(second, command));
+                first.filter(|_| is_next).and_then(printed)
             }
             _ => printed(command),
         };
@@ -293,8 +296,11 @@ pub(super) fn reads_code(command: &SimpleCommand) -> bool {
 /// Returns what a command prints, if it is `echo` or `printf`.
 fn printed(command: &SimpleCommand) -> Option<String> {
     let (program, arguments) = command.words.split_first()?;
-    if !matches!(&*base_name(&program.text), "echo" | "printf") {
-        return None;
+    let is_formatted = arguments.first().is_some_and(|word| word.text.contains('%'));
+    match &*base_name(&program.text) {
+        "echo" => {}
+        "printf" if !is_formatted => {}
+        _ => return None,
     }
     let options = arguments.iter().take_while(|word| word.text.starts_with('-')).count();
     Some(line_of(&arguments[options..]).replace("\\n", "\n"))
