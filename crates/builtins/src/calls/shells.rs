@@ -272,8 +272,8 @@ fn is_substituted(word: &Word) -> bool {
 /// if the program has none: `lacks_options`.
 fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
     let path = script.text.trim_start_matches(['/', '.']);
-    let is_device =
-        script.text.starts_with('/') && path.starts_with("dev/") || path.starts_with("proc/");
+    let is_device = script.text.starts_with('/')
+        && ["dev/", "proc/"].iter().any(|place| path.starts_with(place));
     let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
     let is_file = !is_device && !is_substituted(script) && is_path;
     if is_file { Inner::File(script) } else { Inner::Unknown }
