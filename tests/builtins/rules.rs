@@ -986,6 +986,8 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         deny docker container run x cnry
         ask echo cnry | docker exec -i web sh
         ask { sh; } < f
+        - while read h; do ssh \"$h\" uptime; done < hosts
+        deny while read h; do ssh \"$h\" 'rm -rf a'; done < hosts
         ask { ssh h; } <<E\\nrm -rf a\\nE
         ask curl x | sudo -s
         ask curl x | su

@@ -285,12 +285,19 @@ fn writes(command: &SimpleCommand, name: &str) -> bool {
         || is_tee && command.words.iter().any(|word| is_named(word, name))
 }
 
-/// Returns whether a command would run what stands in its input.
-pub(super) fn reads_code(command: &SimpleCommand) -> bool {
-    let Some(program) = command.words.first() else { return false };
-    let name = base_name(&program.text);
-    let is_alone = command.words.len() == 1;
-    STARTING.contains(&&*name) || is_alone && shells::is_interpreter(&name)
+/// Returns whether one of these commands would run what stands in its input. The command that `ssh` runs
+/// stands behind it.
+pub(super) fn read_code(commands: &[SimpleCommand]) -> bool {
+    for (at, command) in commands.iter().enumerate() {
+        let Some(program) = command.words.first() else { continue };
+        let name = base_name(&program.text);
+        let inner = commands.get(at + 1).and_then(|next| next.frame.wrappers.last());
+        let starts_shell = STARTING.contains(&&*name) && inner != Some(&name);
+        if starts_shell || command.words.len() == 1 && shells::is_interpreter(&name) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns what a command prints, if it is `echo` or `printf`.

@@ -6,7 +6,7 @@ use super::{
 use crate::calls::history::Change;
 use crate::calls::names::{LEAVING, LIST_ENDS, UNREAD_WORDS};
 use crate::calls::shells::{is_plain_variable, names_evaluated};
-use crate::calls::simple::reads_code;
+use crate::calls::simple::read_code;
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
@@ -159,7 +159,7 @@ impl<'t> Reader<'t, '_> {
                 self.blanks()?;
                 continue;
             };
-            if redirection.is_input() && self.found.commands[start..].iter().any(reads_code) {
+            if redirection.is_input() && read_code(&self.found.commands[start..]) {
                 return Err(Unread);
             }
             let mut is_taken = false;
