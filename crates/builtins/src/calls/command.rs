@@ -3,8 +3,7 @@
 use super::history::History;
 use super::names::FETCHERS;
 use super::reader::LONGEST;
-use super::shells::takes_code;
-use super::simple::base_name;
+use super::shells::is_shell;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
@@ -123,7 +122,7 @@ impl Hidden {
         // A shell may take what it runs from a pipe, a file or the network.
         let gets_text =
             text.contains(['|', '<']) || words.iter().any(|word| FETCHERS.contains(&word.as_str()));
-        if gets_text && words.iter().any(|word| takes_code(&base_name(word))) {
+        if gets_text && words.iter().any(|word| is_shell(word)) {
             return Self::Anything;
         }
         // A mark that there are several commands.

@@ -140,7 +140,7 @@ impl Found {
         let Some(first) = run.words.first() else {
             let is_sudo =
                 inner.wrappers.last().is_some_and(|name| name == "sudo" || name == "doas");
-            return !inner.more && !(is_sudo && inner.piped);
+            return !(inner.more || is_sudo && inner.piped);
         };
         let more = inner.more || run.more;
         // Words that come later may be the text that a shell runs, or name the program.
