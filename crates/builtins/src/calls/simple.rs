@@ -56,13 +56,15 @@ impl Found {
             self.commands.push(command);
             let before = self.history.clone();
             self.history.note(&assignments, &[]);
-            let hidden = if !program.is_known() || is_fetched {
-                Hidden::Anything
-            } else if program.text.contains('/') && self.written(program) != Written::No {
-                let interpreter = self.interpreter_of(program);
-                self.file(&interpreter, program, frame.within(&name))
-            } else {
-                self.inner(&name, arguments, &inputs, &frame)
+            let is_path = program.text.contains('/');
+            let written = if is_path { self.written(program) } else { Written::No };
+            let hidden = match written {
+                _ if !program.is_known() || is_fetched => Hidden::Anything,
+                Written::No => self.inner(&name, arguments, &inputs, &frame),
+                Written::Unknown => Hidden::Anything,
+                Written::Text(text) => {
+                    self.script(&interpreter_of(&text), &text, frame.within(&name))
+                }
             };
             // All but these run their command in another process.
             if !STAYING.contains(&&*name) {
@@ -92,10 +94,9 @@ impl Found {
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
-        // `bun x` runs a program, and `bun x.ts` a file.
-        let by_table = wrappers::inner(name, words);
-        let found = match by_table {
+        let found = match wrappers::inner(name, words) {
             Inner::Nothing => shells::code(name, words, reads_input),
+            // `bun x` runs a program, and `bun x.ts` a file.
             found => found,
         };
         match found {
@@ -177,13 +178,17 @@ impl Found {
         if self.is_fetched(file) || self.has_cloned && !is_installed(file) {
             return Hidden::Anything;
         }
-        let text = match self.written(file) {
-            Written::No => return Hidden::Nothing,
-            Written::Unknown => return Hidden::Anything,
-            Written::Text(text) => text,
-        };
+        match self.written(file) {
+            Written::No => Hidden::Nothing,
+            Written::Unknown => Hidden::Anything,
+            Written::Text(text) => self.script(name, &text, inner),
+        }
+    }
+
+    /// Adds the commands of a script that the call wrote, for the program `name`.
+    fn script(&mut self, name: &str, text: &str, inner: Frame) -> Hidden {
         if !shells::is_interpreter(name) || shells::is_shell(name) {
-            return self.inner_text(&text, inner);
+            return self.inner_text(text, inner);
         }
         // Its code is a word, as if it stood in the call.
         let option = match name {
@@ -191,7 +196,7 @@ impl Found {
             _ if name.starts_with("py") => "-c",
             _ => "-e",
         };
-        let words = [name, option, &text].map(Word::known).to_vec();
+        let words = [name, option, text].map(Word::known).to_vec();
         let command = self.begun(&inner);
         self.commands.push(SimpleCommand { words, is_certain: false, ..command });
         Hidden::Nothing
@@ -219,8 +224,8 @@ impl Found {
         Hidden::words_of(text)
     }
 
-    /// Returns what the call itself writes to a file: known is what one `cat`, `tee`, `echo` or `printf`
-    /// writes.
+    /// Returns the text that the call itself writes to a file. It is known if one `cat`, `tee`, `echo` or
+    /// `printf` writes it.
     fn written(&self, file: &Word) -> Written {
         let name = file.text.trim_start_matches("./");
         let mut writers = self.commands.iter().filter(|command| writes(command, name));
@@ -245,16 +250,6 @@ impl Found {
         text.map_or(Written::Unknown, Written::Text)
     }
 
-    /// Returns the program that the first line of a script names, or a shell.
-    fn interpreter_of(&self, script: &Word) -> String {
-        let Written::Text(text) = self.written(script) else { return "sh".to_owned() };
-        let first = text.lines().next().unwrap_or_default();
-        match first.strip_prefix("#!").and_then(|line| line.split_whitespace().last()) {
-            Some(program) => base_name(program),
-            None => "sh".to_owned(),
-        }
-    }
-
     /// Notes the files that a command gets from the network: one of its words names them.
     fn note_fetched(&mut self, command: &SimpleCommand) {
         let files = command.redirections.iter().map(|redirection| &redirection.word);
@@ -269,8 +264,16 @@ impl Found {
     }
 }
 
+/// Returns the program that the first line of a script names, or a shell.
+fn interpreter_of(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    match first.strip_prefix("#!").and_then(|line| line.split_whitespace().last()) {
+        Some(program) => base_name(program),
+        None => "sh".to_owned(),
+    }
+}
+
 /// The text that a call writes to a file.
-#[derive(PartialEq)]
 enum Written {
     No,
     Text(String),
