@@ -101,7 +101,8 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
 /// Returns the words behind the subcommands of a row, before which options may stand.
 fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]> {
     // `docker container exec` is `docker exec`.
-    if words.first().is_some_and(|word| word.text == "container") {
+    let is_long = words.first().is_some_and(|word| word.text == "container");
+    if is_long && !row.subcommands.is_empty() {
         words = &words[1..];
     }
     for names in row.subcommands {
@@ -155,7 +156,7 @@ fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
             return None;
         }
         let takes_word = is_leading && matches!(read_option(row, word), Takes::Word);
-        words = &behind[usize::from(takes_word && !behind.is_empty())..];
+        words = if takes_word { behind.get(1..).unwrap_or_default() } else { behind };
     }
     None
 }
@@ -234,8 +235,9 @@ fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
             let is_path = word.text.contains("{}") && !words.is_empty();
             words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
         }
-        let is_there = word.text.ends_with("dir");
-        let directory = if is_there { Some(Word::unknown(SUBSTITUTED)) } else { None };
+        // `-execdir` runs the command where the file lies.
+        let moves = word.text.ends_with("dir");
+        let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
         runs.push(Run { words, directory, more: !is_plain, ..Run::default() });
     }
     if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
