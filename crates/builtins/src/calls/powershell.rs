@@ -1,13 +1,8 @@
 //! Reads plain texts for PowerShell.
 
 use super::command::{SimpleCommand, Word};
+use super::names::POWERSHELL_RUNNERS;
 use super::reader::commands_of_text;
-
-/// Names by which PowerShell runs a text, or a program of its arguments.
-const RUNNERS: [&str; 10] = [
-    "iex", "invoke-expression", "start-process", "saps", "start", ".", "invoke-command", "icm",
-    "powershell", "pwsh",
-];
 
 /// Returns the commands of a text of plain words, quoted or not, with `;`, `|` and lines between them:
 /// each behind `powershell`, which runs it. `None` if the text has anything else, such as a variable, a
@@ -16,7 +11,7 @@ pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     let mut commands = Vec::new();
     for mut command in commands_of_text(&as_posix(text)?) {
         let program = command.words.first().map(|word| word.text.to_ascii_lowercase());
-        if program.is_some_and(|program| RUNNERS.contains(&&*program)) {
+        if program.is_some_and(|program| POWERSHELL_RUNNERS.contains(&&*program)) {
             return None;
         }
         if command.frame.wrappers.is_empty() {
