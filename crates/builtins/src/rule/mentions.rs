@@ -86,20 +86,17 @@ impl Mention {
         if word.text.contains("://") {
             (paths, open) = (vec![PathBuf::from(&word.text)], None);
         }
-        let (shown, touch) = (word.text.clone(), Touch::NONE);
-        let (is_target, command, unsure, descends) = (false, None, false, false);
-        let is_wildcard = word.certainty == Certainty::Paths;
         Ok(Self {
-            shown,
-            touch,
-            is_target,
-            command,
+            shown: word.text.clone(),
+            touch: Touch::NONE,
+            is_target: false,
+            command: None,
             paths,
             open,
             texts,
-            unsure,
-            is_wildcard,
-            descends,
+            unsure: false,
+            is_wildcard: word.certainty == Certainty::Paths,
+            descends: false,
         })
     }
 }
@@ -264,8 +261,9 @@ impl Finder<'_, '_> {
         mention.shown.clone_from(&used.word.text);
         (mention.touch, mention.is_target) = (used.touch, used.is_target);
         mention.command = Some(self.at);
-        let is_there = used.touch != Touch::WRITE && !is_remote(text);
-        mention.descends = is_there && descends(self.given) || is_code && text.contains("tree(");
+        // Nothing of what a destination holds is touched.
+        let may_descend = used.touch != Touch::WRITE && !is_remote(text);
+        mention.descends = may_descend && descends(self.given) || is_code && text.contains("tree(");
         self.mentions.push(mention);
         Ok(())
     }
