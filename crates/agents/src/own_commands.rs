@@ -2,8 +2,8 @@
 //! commands in [`FOR_A_PERSON`] are denied.
 //!
 //! The guard is a rule: a call with the word `hookexec` in it is denied if one of its commands is one of
-//! these, or can't be known, as in a text of more than 48 KiB. It does not see aliases, scripts, and copies under another name. The
-//! commands refuse to run where they see an agent's variables.
+//! these, or can't be known, as in a text of more than 48 KiB. It does not see aliases, scripts, and
+//! copies under another name. The commands refuse to run where they see an agent's variables.
 
 use serde_json::{Value, json};
 

@@ -271,6 +271,7 @@ fn is_substituted(word: &Word) -> bool {
 /// A script may do what it wants, like every other program, but it must be a file. It is surely no option
 /// if the program has none: `lacks_options`.
 fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
+    // `//dev/stdin` is one, too.
     let path = script.text.trim_start_matches(['/', '.']);
     let is_device = script.text.starts_with('/')
         && ["dev/", "proc/"].iter().any(|place| path.starts_with(place));

@@ -24,7 +24,7 @@ const UNREADABLE: &str =
 enum Refusal {
     /// The call is none of those that the rule is about.
     Unconcerned,
-    /// It says so, for this reason.
+    /// It is not on the list, or is excepted, for this reason.
     Refused(String),
     Failed(BuiltinError),
 }

@@ -172,6 +172,7 @@ impl<'c> Arguments<'c> {
         }
     }
 
+    /// Returns the word behind another one of the command.
     pub(super) fn word_behind(&self, word: &Word) -> Option<&'c Word> {
         let words = &self.command.words;
         let at = words.iter().position(|other| std::ptr::eq(other, word))?;

@@ -113,8 +113,7 @@ impl<'c> CallReading<'c> {
     pub(super) fn directories_behind(&self, at: usize) -> Checked<Vec<Option<PathBuf>>> {
         let operands = &self.commands[at].operands;
         let to = operands.first().copied();
-        // zsh goes to another directory for `cd A B`.
-        // So does an option: `cd -P link/..`.
+        // `cd -P link/..` and, in zsh, `cd A B` go elsewhere than the first operand says.
         let is_plain = operands.len() <= 1 && self.commands[at].options.is_empty();
         if !is_plain || to.is_some_and(|to| to.text == "-") {
             return Ok(vec![None]);

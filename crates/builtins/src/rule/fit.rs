@@ -13,7 +13,7 @@ use hookexec_files::text::shortened;
 /// Whether something fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It does, and so a person reads it.
+    /// It does; the text says how, for a person.
     Yes(String),
     No,
     /// It can't be known, because of this part of the call.
@@ -250,6 +250,7 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
     is_there
 }
 
+/// Returns whether a value switches an option off.
 fn is_off(value: &str) -> bool {
     ["false", "none", "no", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }

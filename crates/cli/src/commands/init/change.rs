@@ -17,8 +17,9 @@ use super::recipes::Recipe;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// Changes the hooks file of `layer` at `path`, which messages call `shown`, and returns what was done: the recipes to `add` are in it then, and nothing that `remove` names. It changes all or
-/// nothing, and nothing of a file that can't be loaded.
+/// Adds recipes to the hooks file of `layer` at `path`, which messages call `shown`, and removes the hooks
+/// that `remove` names. Returns what was done. It changes all or nothing, and nothing of a file that can't
+/// be loaded.
 pub(super) fn apply(
     path: &Path,
     shown: &str,
