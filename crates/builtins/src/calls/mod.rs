@@ -17,7 +17,7 @@ mod wrappers;
 pub(crate) use arguments::{directory, kinds};
 pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, line_of};
 pub(crate) use history::{Change, History};
-pub(crate) use reader::commands_of_text;
+pub(crate) use reader::{LONGEST, commands_of_text};
 pub(crate) use shells::{is_interpreter, is_shell};
 pub(crate) use simple::base_name;
 

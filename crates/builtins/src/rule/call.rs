@@ -9,10 +9,10 @@ use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::judge::{Checked, quoted};
+use super::limits::{MOST_PATHS, TOO_MANY};
 use super::mentions::{self, Mention};
 use super::paths::{Here, Machine, PathPattern, names, real, take_away};
 use super::place::{Place, Places, Scene};
-use super::texts::TOO_MANY;
 use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
@@ -20,9 +20,6 @@ use crate::calls::{Reading, SimpleCommand, Word};
 use hookexec::wire::Input;
 use hookexec_files::locks::locked;
 use hookexec_files::platform::Platform;
-
-/// How many paths of one call can be checked.
-const MOST_PATHS: usize = 20_000;
 
 /// A call: its commands and its files.
 pub(super) struct CallReading<'c> {

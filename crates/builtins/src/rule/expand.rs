@@ -1,5 +1,6 @@
 //! The texts that a word may stand for once a shell expanded it.
 
+use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
 use super::part::braces;
 use super::place::Place;
 use crate::calls::Word;
@@ -8,13 +9,6 @@ use hookexec_files::text::name_length;
 
 /// Stands in a text for what only the shell knows.
 pub(super) const UNKNOWN: char = '\0';
-
-/// How many texts one word may stand for; further values are not known.
-const MOST_TEXTS: usize = 16;
-/// The longest text that a word may stand for.
-const LONGEST_TEXT: usize = 4096;
-/// How deep a default in `${a:-${b:-c}}` is followed.
-const DEEPEST: usize = 4;
 
 /// Returns a text with the mark of what is not known for each expansion in it.
 pub(super) fn hidden(text: &str) -> String {
@@ -78,7 +72,7 @@ impl Place<'_> {
             let mut values = self.values(expansion, depth);
             let longest = values.iter().map(String::len).max().unwrap_or(0);
             let length = longest + texts.iter().map(String::len).max().unwrap_or(0);
-            let are_many = values.len() * texts.len() > MOST_TEXTS || length > LONGEST_TEXT;
+            let are_many = values.len() * texts.len() > MOST_ALTERNATIVES || length > LONGEST_PATH;
             if values.is_empty() || are_many {
                 values = vec![UNKNOWN.to_string()];
             }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hookexec_files::suggest;
 
+use super::limits::DEEPEST;
 use super::pattern::Mistake;
 use hookexec::config::Groups as OwnGroups;
 
@@ -11,9 +12,6 @@ use hookexec::config::Groups as OwnGroups;
 pub const GROUPS: &str = include_str!("../../data/groups.txt");
 
 include!(concat!(env!("OUT_DIR"), "/groups.rs"));
-
-/// How deep groups may stand in groups.
-const DEEPEST: usize = 4;
 
 /// The groups of a hooks file, and those that come with the program.
 pub(super) struct Groups<'f>(pub(super) &'f OwnGroups);

@@ -13,6 +13,7 @@ mod groups;
 mod implied;
 mod judge;
 mod keys;
+mod limits;
 mod listed;
 mod load;
 mod mentions;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::expand::UNKNOWN;
 use super::judge::Checked;
+use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
 use super::paths::rooted;
-use super::texts::TOO_MANY;
 use super::wildcards::has_wildcard;
 use crate::builtins::Surroundings;
 use crate::calls::{Certainty, Change, History, Word, directory};
@@ -17,11 +17,6 @@ use hookexec::wire::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
-
-/// How many texts may be made of the words of one call.
-const MOST_TEXTS: usize = 20_000;
-/// How many directories and values are kept; further ones are not known.
-const MOST: usize = 16;
 
 /// The surroundings of a call.
 pub(super) struct Scene<'w> {
@@ -44,7 +39,7 @@ impl<'w> Scene<'w> {
     /// Counts texts that are made of a word.
     pub(super) fn make(&self, count: usize) -> Result<(), &'static str> {
         self.made.set(self.made.get() + count);
-        if self.made.get() > MOST_TEXTS { Err(TOO_MANY) } else { Ok(()) }
+        if self.made.get() > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
     }
 
     pub(super) fn home(&self) -> Option<&str> {
@@ -229,7 +224,7 @@ fn bounded<T: PartialEq>(items: Vec<T>, last: T) -> Vec<T> {
         if kept.contains(&item) {
             continue;
         }
-        if kept.len() == MOST {
+        if kept.len() == MOST_ALTERNATIVES {
             kept.push(last);
             break;
         }

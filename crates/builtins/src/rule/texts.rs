@@ -4,22 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::expand::without_outputs;
+use super::limits::{LONGEST_PATH, MOST_BYTES, TOO_MANY};
 use super::part::{braces, simplified};
 use super::place::Place;
 use super::words::without_range;
 use hookexec_files::paths::lexical;
 
-/// How many bytes the texts of one call may have together, each with its share of the map.
-const MOST_BYTES: usize = 16 << 20;
-const SHARE: usize = 128;
-/// The longest path that the system takes.
-const LONGEST: usize = 4096;
 /// Characters that may stand right before or behind a path within a word.
 const JOINTS: [char; 18] =
     ['<', '=', ':', ',', '@', '(', ')', '[', ']', '{', '}', '"', '\'', '`', '+', ';', '#', '%'];
-
-/// Why a call can't be checked.
-pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
 
 /// Texts, each once, in order.
 #[derive(Debug, Default)]
@@ -82,7 +75,7 @@ impl Texts {
 
     fn add(&mut self, text: &str) -> Result<(), &'static str> {
         let short;
-        let text = if text.len() > LONGEST {
+        let text = if text.len() > LONGEST_PATH {
             // A tool may shorten a path before the system sees it, and a pattern may match a short one.
             let plain = lexical(Path::new(text)).to_string_lossy().into_owned();
             short = simplified(if text.starts_with('/') { &plain } else { &plain[1..] });
@@ -90,13 +83,13 @@ impl Texts {
         } else {
             text
         };
-        if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST {
+        if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST_PATH {
             return Ok(());
         }
         if self.found.contains(text) {
             return Ok(());
         }
-        self.bytes += text.len() + SHARE;
+        self.bytes += text.len() + size_of::<String>();
         if self.bytes > MOST_BYTES {
             return Err(TOO_MANY);
         }

@@ -11,14 +11,11 @@ use super::tools::CalledTool;
 use super::uses::Touch;
 use super::words::add_words;
 use crate::builtins::tool::{only_reads, only_writes};
-use crate::calls::Word;
 use crate::calls::names::DESCENDING_TOOLS;
+use crate::calls::{LONGEST, Word};
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
 use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_files::platform::Platform;
-
-/// How long the texts of a call that are read may be together.
-const LONGEST: usize = 64 << 10;
 
 /// Returns the files that the arguments of a tool name.
 pub(super) fn of_tool(

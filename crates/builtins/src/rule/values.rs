@@ -2,14 +2,12 @@
 //! may have several values makes a command of each.
 
 use super::expand::UNKNOWN;
+use super::limits::MOST_ALTERNATIVES;
 use super::part::braces;
 use super::place::{Place, Places, Scene};
 use crate::calls::{Certainty, Hidden, SimpleCommand, Word};
 use crate::shell::next_expansion;
 use hookexec_files::text::name_length;
-
-/// How many commands one may stand for; with more, its words are not known.
-const MOST_COMMANDS: usize = 16;
 
 /// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
 pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
@@ -35,7 +33,7 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
         let mut lists = vec![Vec::new()];
         for word in &command.words {
             let mut values = values(word, &place);
-            if lists.len() * values.len() > MOST_COMMANDS {
+            if lists.len() * values.len() > MOST_ALTERNATIVES {
                 values = vec![vec![word.clone()]];
             }
             let before = std::mem::take(&mut lists);

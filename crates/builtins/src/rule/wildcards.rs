@@ -4,12 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::expand::UNKNOWN;
+use super::limits::{MOST_ENTRIES, TOO_MANY};
 use super::part::Part;
-use super::texts::TOO_MANY;
 use hookexec_files::platform::Platform;
-
-/// How many directory entries may be looked at for one call.
-const MOST: usize = 50_000;
 
 /// Finds the files of patterns, for one call.
 #[derive(Debug, Default)]
@@ -65,7 +62,7 @@ impl Finder {
         let mut names = Vec::new();
         for entry in entries.flatten() {
             self.looked_at += 1;
-            if self.looked_at > MOST {
+            if self.looked_at > MOST_ENTRIES {
                 return Err(TOO_MANY);
             }
             names.push(entry.file_name().to_string_lossy().into_owned());

@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::str::Chars;
 
 use super::expand::{UNKNOWN, without_outputs};
+use super::limits::DEEPEST;
 
-/// How deep quoted commands in quoted commands are read.
-const DEPTH: usize = 4;
 /// Adds the words of `command` to `words`.
 pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
-    add_quoted_words(&without_outputs(command), DEPTH, words);
+    add_quoted_words(&without_outputs(command), DEEPEST, words);
 }
 
 /// Adds the words of a text between blanks and operators; a name with a blank in quotes stays whole. A

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// How deep compound commands and substitutions may nest in a text.
 const DEEPEST: usize = 32;
 /// How long a text may be: longer ones are data, or hostile.
-pub(super) const LONGEST: usize = 48 << 10;
+pub(crate) const LONGEST: usize = 48 << 10;
 /// How many commands a text may have. Loops are read twice, so a short text may have many.
 const MOST_COMMANDS: usize = 4_000;
 

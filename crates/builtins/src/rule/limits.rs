@@ -1,0 +1,17 @@
+//! The limits of what a rule looks at for one call.
+
+/// How many texts, directories or commands one word may stand for; further ones are not known.
+pub(super) const MOST_ALTERNATIVES: usize = 16;
+/// How many texts and paths may be looked at.
+pub(super) const MOST_PATHS: usize = 20_000;
+/// How many entries of directories may be looked at.
+pub(super) const MOST_ENTRIES: usize = 50_000;
+/// How many bytes the texts that may be paths may have together.
+pub(super) const MOST_BYTES: usize = 16 << 20;
+/// The longest path that the system takes.
+pub(super) const LONGEST_PATH: usize = 4096;
+/// How deep groups, defaults of variables and quoted texts are followed into one another.
+pub(super) const DEEPEST: usize = 4;
+
+/// Why a call can't be checked.
+pub(super) const TOO_MANY: &str = "the call names more paths than can be checked";
