@@ -101,10 +101,13 @@ impl History {
         };
         match &*program.text {
             "cd" | "chdir" | "pushd" => {
-                match arguments.iter().find(|word| !word.text.starts_with('-')) {
-                    _ if arguments.iter().any(|word| word.text == "-") => self.add(Change::Strayed),
-                    None if program.text == "pushd" => self.add(Change::Strayed),
-                    to => self.add(Change::Went { to: to.cloned(), is_sure: false }),
+                // `cd -` goes back, and an option that a shell lacks makes `cd` fail.
+                let is_plain = arguments.iter().all(|word| !word.text.starts_with('-'));
+                if is_plain && (!arguments.is_empty() || program.text != "pushd") {
+                    let to = arguments.first().cloned();
+                    self.add(Change::Went { to, is_sure: false });
+                } else {
+                    self.add(Change::Strayed);
                 }
             }
             "popd" => self.add(Change::Strayed),
