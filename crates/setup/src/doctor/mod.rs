@@ -150,8 +150,14 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
             troubled.push(hook.location.path());
         }
     }
-    if check.files.is_empty() && errors.is_empty() {
-        section.problem("no hooks file was found: nothing is guarded; run `hookexec init --user`");
+    let guards = check.configured().next().is_some() || !check.failed.is_empty();
+    if errors.is_empty() && !guards {
+        let found = if check.files.is_empty() {
+            "no hooks file was found"
+        } else {
+            "no hook is configured"
+        };
+        section.problem(format!("{found}: nothing is guarded; run `hookexec init --user`"));
     }
     for file in &check.files {
         if !troubled.contains(&file.as_path()) {
