@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_with_macros::skip_serializing_none;
 
 use super::ask::Answer;
 use super::dispatch::Executor;
@@ -145,7 +144,6 @@ pub struct Course {
 }
 
 /// One answer of a hook.
-#[skip_serializing_none]
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Step {
@@ -167,8 +165,10 @@ pub struct Step {
     /// Whether the hook was not called, because it had answered to this input before.
     pub kept: bool,
     /// Its decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// The number of the input that its answer made.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub made: Option<usize>,
     /// Why the answer, or a part of it, does not count.
     pub remarks: Vec<String>,

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use serde_with_macros::skip_serializing_none;
 
 use super::{Decision, Input, JsonObject, field};
 use crate::event::Event;
@@ -28,22 +27,22 @@ pub struct ApprovalQuestion {
 }
 
 /// Why a person is asked.
-#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct ApprovalReason {
     /// The hook that asks; none if the host asks by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
     /// The hook's event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
     /// Its reason.
     pub reason: String,
 }
 
 /// The answer to a question, in the verdict.
-#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[serde(default)]
@@ -52,14 +51,19 @@ pub struct ApprovalReport {
     /// The digest of exactly what a person is asked about.
     pub digest: String,
     /// The question's id, once a hook of `approval` was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The answer; none if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Who answered, as the channel says.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// The name of the hook that carried the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
     /// When it was answered: RFC 3339, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
 }
 

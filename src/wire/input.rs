@@ -5,7 +5,6 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_with_macros::skip_serializing_none;
 
 use super::field::{Field as _, Fields};
 use super::{ApprovalQuestion, JsonObject, WireError, field};
@@ -15,7 +14,6 @@ use crate::event::Event;
 ///
 /// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
 /// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
-#[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
 #[non_exhaustive]
@@ -27,7 +25,6 @@ pub struct Input {
     /// [`Executor::dispatch`](crate::Executor::dispatch) fills in its own.
     pub cwd: String,
     /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
-    #[serialize_always]
     pub hook_event_name: Option<Event>,
     /// Whether the hook was called for this event before, and is asked once more, only to judge what
     /// other hooks made of the input. A hook that counts events ignores these calls.
@@ -35,72 +32,101 @@ pub struct Input {
     pub repeated: bool,
 
     /// The agent's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// The model in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model_id: Option<String>,
     /// The turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
     /// The model call within the turn, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub iteration: Option<u64>,
     /// The newest message of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_user_message: Option<String>,
 
     /// The tool; required on events matched by tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// The call's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// The tool's arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_input: Option<JsonObject>,
     /// Further names of the tool that are the same for every agent: its kinds, such as `shell`, or
     /// `edit` and `write`; `mcp__server__tool`. A matcher matches any of them, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_kinds: Vec<String>,
     /// The tool's category, as the host names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_category: Option<String>,
     /// Whether the tool only reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_read_only: Option<bool>,
     /// The tool's response; an empty string is a response, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<Value>,
     /// Whether the tool call failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_error: Option<bool>,
     /// How long the tool ran, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_duration_ms: Option<u64>,
 
     /// How a session began: `startup`, `resume`, `clear`, `compact`; how a compaction began:
     /// `manual`, `auto`, `overflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Why a session or a turn ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The text of the user's prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The model's final response text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_response: Option<String>,
     /// `error` or `warning`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_level: Option<String>,
     /// The notification's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub notification_message: Option<String>,
 
     /// The messages of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<Value>>,
     /// The tool definitions of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
     /// The options of the model request (`before_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub options: Option<JsonObject>,
     /// The model's response (`after_llm_call`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<Value>,
 
     /// The question to a person about the call (`approval`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<ApprovalQuestion>>,
     /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_decision: Option<String>,
     /// Who decided it (`on_tool_approval_decision`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_source: Option<String>,
     /// The summary of a compaction (`after_compaction`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The verdict of the hooks: `decision` and `message`. Only hooks that run after the verdict get
     /// it: those in the background, and observers.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<JsonObject>,
     /// The payload as the coding agent sent it, if an adapter translated it. A hook's rewrite removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<Value>,
 
     /// Every other key: `parent_session_id`, `usage`, `worktree_path`, a host's own.

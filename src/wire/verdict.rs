@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_with_macros::skip_serializing_none;
 
 use super::{
     ApprovalReport, Decision, JsonObject, RequestChange, Stop, ToolResult, claude_code, field,
@@ -15,7 +14,6 @@ use crate::event::{Event, FailureMode};
 /// The decision of all hooks of one event.
 ///
 /// In JSON the first four fields are always there; every other is left out when it is empty.
-#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -24,35 +22,40 @@ pub struct Verdict {
     /// The event.
     pub event: Event,
     /// The strictest decision, or `null` when no hook had an opinion.
-    #[serialize_always]
     pub decision: Option<Decision>,
     /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
     pub allowed: bool,
     /// The report of each hook, in config order.
     pub hooks: Vec<HookReport>,
     /// The reasons of the winning decision, in config order, joined by newlines.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The whole final arguments of the tool, when they changed.
-    #[serde(default, deserialize_with = "field::exact")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
     pub updated_input: Option<JsonObject>,
     /// The tool to call instead, when a hook renamed the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_tool_name: Option<String>,
     /// The messages of the model request, when they changed.
-    #[serde(default, deserialize_with = "field::exact")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
     pub updated_messages: Option<Vec<Value>>,
     /// Other changes of the model request.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_request: Option<RequestChange>,
     /// The model's response, when it changed.
-    #[serde(default, deserialize_with = "field::exact")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
     pub updated_response: Option<Value>,
     /// The tool's response, when it changed.
-    #[serde(default, deserialize_with = "field::exact")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
     pub updated_tool_response: Option<Value>,
     /// Context for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub additional_context: Option<String>,
     /// Warnings for the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub system_message: Option<String>,
     /// The summary that a hook supplied for a compaction.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Data for the approval request.
     #[serde(
@@ -69,17 +72,22 @@ pub struct Verdict {
     )]
     pub claude_code: BTreeMap<String, Value>,
     /// The question to a person, and the answer: when a hook asks, and when a person answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<ApprovalReport>>,
     /// The result that a hook gave in the tool's place.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub respond: Option<ToolResult>,
     /// A hook's request to end the turn or the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Whether a hook wants its output kept from the transcript.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suppress_output: bool,
     /// The exit code of the hook that decided; -1 if the hook could not give an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// The standard error of the hook that decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -315,7 +323,6 @@ impl Usage {
 }
 
 /// The report of one hook.
-#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -336,10 +343,13 @@ pub struct HookReport {
     /// How it ended.
     pub status: HookStatus,
     /// Its mode, when its answer does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Its decision, also when that does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Why it decided so.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether it rewrote something, also when that does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -348,20 +358,25 @@ pub struct HookReport {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
     /// Its exit code, if it is a program that exited; -1 if it could not give an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub duration_ms: f64,
     /// The tokens that its model used, if it asked one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// Why it failed or was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Parts of the answer that were ignored: unknown keys, and answers that the event does not support.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// Its standard error.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// Its standard output, if it was plain text that is not used.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stdout: Option<String>,
 }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
-use serde_with_macros::skip_serializing_none;
 
 use super::source::Location;
 
@@ -23,19 +22,19 @@ pub enum Severity {
 }
 
 /// One problem.
-#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct Diagnostic {
     /// Where; `None` without a text to point at, such as for a missing file.
-    #[serde(flatten)]
+    #[serde(skip_serializing_if = "Option::is_none", flatten)]
     pub location: Option<Location>,
     /// How bad it is.
     pub severity: Severity,
     /// The problem, in one sentence.
     pub message: String,
     /// The remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 

@@ -6,30 +6,33 @@ use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Subject;
 use serde::Serialize;
 use serde_json::Value;
-use serde_with_macros::skip_serializing_none;
 
 /// An event explained.
-#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub struct Explained {
     /// The event.
     pub event: Event,
     /// The agent's own event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<&'static str>,
     /// The agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The events of the moment.
     #[serde(skip_serializing_if = "is_one")]
     pub events: Vec<Event>,
     /// The tool that is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Every hook of the event, in config order.
     pub hooks: Vec<ExplainedHook>,
     /// How many hooks are configured for other events.
     pub of_other_events: usize,
     /// How the hooks decided. Missing when nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub course: Option<ExplainedCourse>,
     /// Missing when nothing was run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
 
@@ -38,15 +41,16 @@ fn is_one(events: &[Event]) -> bool {
 }
 
 /// A hook explained.
-#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub struct ExplainedHook {
     /// Which hook it is, and whether it would run.
     #[serde(flatten)]
     pub explanation: Explanation,
     /// Its report, when it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub report: Option<HookReport>,
     /// The effect of its answer on the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
 }
 
@@ -190,14 +194,15 @@ pub struct ExplainedStep {
 }
 
 /// A difference between two inputs at one place.
-#[skip_serializing_none]
 #[derive(Debug, Serialize)]
 pub struct Change {
     /// The path, such as `tool_input.command`.
     pub field: String,
     /// The value before, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
     /// The value after, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
 }
 

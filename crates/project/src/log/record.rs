@@ -3,7 +3,6 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use serde_with_macros::skip_serializing_none;
 
 use crate::policy::State;
 use hookexec::config::{Config, PolicySettings};
@@ -22,7 +21,6 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 
 /// The record of the decision at one event.
-#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The version of the format.
@@ -35,23 +33,26 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// The agent that called.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The strictest decision; `null` when no hook had an opinion.
-    #[serialize_always]
     pub decision: Option<Decision>,
     /// Whether it could go on.
     pub allowed: bool,
     /// The reasons.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The answer of a person at `approval`: who answered, when, over which hook.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<ApprovalReport>>,
     /// The fields of the verdict that changed something: `updated_input`, ...
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rewritten: Vec<String>,
     /// The arguments as they were rewritten, when the input is recorded, too.
-    #[serde(default, deserialize_with = "exact_object")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "exact_object")]
     pub updated_input: Option<JsonObject>,
     /// The hooks that ended in an error or failed while the event went on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,6 +62,7 @@ pub struct Record {
     /// How long the event took, in milliseconds.
     pub duration_ms: f64,
     /// The span that the event belongs to, in the words of W3C Trace Context.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
     /// A digest of the hooks files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -69,7 +71,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<PolicyRecord>,
     /// The input, when it is recorded, without secrets.
-    #[serde(default, deserialize_with = "exact_value")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "exact_value")]
     pub input: Option<Value>,
     /// Whether something long was cut from the input: it can't be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -101,18 +103,21 @@ where
 }
 
 /// A policy that comes from elsewhere.
-#[skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PolicyRecord {
     /// Where it comes from.
     pub(crate) source: String,
     /// The version in force; none before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<u64>,
     /// The digest of its archive.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
     /// How many seconds ago the source was last seen to have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) age_s: Option<u64>,
     /// Why it could not be used: what fails closed was denied.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
     /// Why the last refresh failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -10,7 +10,6 @@ use hookexec_agents::NativeCall;
 use hookexec_files::bounded::{MAX_MESSAGE, read_line};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
-use serde_with_macros::skip_serializing_none;
 use thiserror::Error;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
@@ -89,13 +88,14 @@ pub async fn verdict(
     until: Option<Instant>,
 ) -> Result<Verdict, NoVerdict> {
     /// Borrows the input: a tree of it would cost as much as the rest.
-    #[skip_serializing_none]
     #[derive(Serialize)]
     struct Params<'a> {
+        #[serde(skip_serializing_if = "Option::is_none")]
         agent: Option<&'a str>,
         event: &'a str,
         project: &'a str,
         version: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
         within_ms: Option<u128>,
         input: &'a Input,
     }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
-use serde_with_macros::skip_serializing_none;
 
 use crate::config::EventMethod;
 use crate::config::process::{self, Stage};
@@ -15,25 +14,38 @@ use crate::event::Event;
 use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
 
 /// The params of all stages; each has some of them.
-#[skip_serializing_none]
 #[derive(Debug, Default, Serialize)]
 struct Params<'a> {
     meta: Meta<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     messages: Option<&'a [Value]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<&'a [Value]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     options: Option<&'a JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     graceful_terminal: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response: Option<Cow<'a, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a JsonObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<Cow<'a, Value>>,
     /// In nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     duration: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     channel: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     chat_id: Option<&'a Value>,
     /// Ours: PicoClaw's hooks don't learn which call it is, nor where.
+    #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     cwd: &'a str,

@@ -8,17 +8,16 @@ use hookexec_builtins::shell::quoted;
 use hookexec_project::trust::{Blocked, FileChange, Found, ProjectFile, TrustStore};
 use hookexec_workbench::records::shown;
 use serde::{Serialize, Serializer};
-use serde_with_macros::skip_serializing_none;
 
 use crate::plain;
 
 /// One hooks file of a project, and how it differs from its approval.
-#[skip_serializing_none]
 #[derive(Default, Serialize)]
 pub(super) struct Row {
     path: PathBuf,
     pub(super) status: Status,
     /// `None` if the file is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
     /// Its text, which an approval is for.
     text: String,
@@ -30,6 +29,7 @@ pub(super) struct Row {
     pub(super) not_covered: Vec<String>,
     #[serde(serialize_with = "as_texts")]
     pub(super) problems: Vec<Diagnostic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
 }
 
