@@ -18,6 +18,8 @@ pub(super) enum Fit {
     No,
     /// It can't be known, because of this part of the call.
     Unknown(String),
+    /// It can't be known, because this command runs what can't be read; empty for a whole text.
+    Hidden(String),
 }
 
 impl Fit {
@@ -25,7 +27,7 @@ impl Fit {
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Yes(one), Self::Yes(two)) => Self::Yes(format!("{one} and {two}")),
-            (Self::Yes(_) | Self::Unknown(_), Self::No) => Self::No,
+            (_, Self::No) => Self::No,
             (Self::Yes(_), other) => other,
             (own, _) => own,
         }
@@ -34,7 +36,9 @@ impl Fit {
     /// Returns what holds for one of two conditions.
     pub(super) fn or(self, other: Self) -> Self {
         match (&self, &other) {
-            (Self::No, _) | (Self::Unknown(_), Self::Yes(_)) => other,
+            (Self::No, _)
+            | (Self::Unknown(_), Self::Yes(_))
+            | (Self::Hidden(_), Self::Yes(_) | Self::Unknown(_)) => other,
             _ => self,
         }
     }
@@ -59,7 +63,7 @@ impl Pattern {
             Hidden::Words(words) => self.stands_in(words),
             Hidden::Nothing => false,
         };
-        if own == Fit::No && may_hide { Fit::Unknown(shown(given)) } else { own }
+        if own == Fit::No && may_hide { Fit::Hidden(shown(given)) } else { own }
     }
 
     /// Returns whether a command certainly has the words of the pattern, for an exception.
@@ -139,7 +143,7 @@ impl Pattern {
         if is_one && self.finds_words(given) == Fit::No {
             return Fit::No;
         }
-        Fit::Unknown(word.text.clone())
+        Fit::Hidden(shown(given))
     }
 }
 

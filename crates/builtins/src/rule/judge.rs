@@ -60,6 +60,8 @@ impl Conditions {
     }
 }
 
+/// The reason for a text that can't be read.
+const UNREADABLE: &str = "what the text runs can't be known; write plain commands of a POSIX shell";
 /// Why a call can't be checked by a rule that says nothing about what it can't read.
 const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 
@@ -102,17 +104,18 @@ impl<'c> Case<'c> {
         for set in &self.rule.sets {
             best = best.or(self.set(set)?);
         }
-        let part = match best {
+        // Several rules say the same of a command that hides something, which is then said once.
+        let reason = match best {
             Fit::No => return Ok(None),
             Fit::Yes(text) => return Ok(Some(decide(format!("{reason}: {text}")))),
-            Fit::Unknown(part) => part,
+            Fit::Unknown(part) => {
+                format!("{} can't be known before it runs; write it out ({reason})", quoted(&part))
+            }
+            Fit::Hidden(command) if command.is_empty() => UNREADABLE.to_owned(),
+            Fit::Hidden(command) => {
+                format!("{} runs what can't be known; write that out", quoted(&command))
+            }
         };
-        let unknown = if part.is_empty() {
-            "what the text runs can't be known; write plain commands of a POSIX shell".to_owned()
-        } else {
-            format!("`{}` can't be known before it runs; write it out", shortened(&part, 200))
-        };
-        let reason = format!("{unknown} ({reason})");
         Ok(match self.rule.uncertain {
             Uncertain::None if self.read.is_too_long() => return Err(TOO_LONG.into()),
             Uncertain::None => None,
@@ -233,7 +236,7 @@ impl<'c> Case<'c> {
         };
         // A text that can't be read may name any file.
         let unreadable = asked.iter().rfind(|given| is_unreadable(given));
-        let mut best = unreadable.map_or(Fit::No, |given| Fit::Unknown(shown(given)));
+        let mut best = unreadable.map_or(Fit::No, |given| Fit::Hidden(shown(given)));
         let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
         mentions.retain(|one| command.is_none() || one.command == command);
         mentions.retain(|one| one.touch.meets(set.touches()));
