@@ -136,10 +136,8 @@ impl Registry {
         factory: HandlerFactory,
     ) -> &mut Self {
         let kind = kind.into();
-        if self.types.contains_key(&*kind) {
+        if self.types.insert(kind.clone(), factory).is_some() {
             self.registered_twice.push(format!("hook type `{kind}`"));
-        } else {
-            self.types.insert(kind, factory);
         }
         self
     }
@@ -348,10 +346,9 @@ impl Registry {
         builtin: Builtin,
     ) -> &mut Self {
         let name = name.into();
-        if self.builtins.contains_key(&name) {
+        if self.builtins.insert(name.clone(), builtin).is_some() {
             self.registered_twice.push(format!("builtin `{name}`"));
         }
-        self.builtins.insert(name, builtin);
         self
     }
 
