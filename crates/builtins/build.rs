@@ -26,12 +26,17 @@ fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error
     Ok(())
 }
 
+/// Writes the tools of each agent, and for each name where its tools stand.
 fn tools(text: &str) -> Table {
     let (mut toolsets, mut renamed) = (String::new(), String::new());
+    let mut places: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
+    // The number of tools of each agent so far.
+    let mut counts: Vec<usize> = Vec::new();
     for row in text.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
         if let Some(head) = row.strip_prefix('[') {
             let (agents, forms) = head.split_once(']').ok_or(row)?;
-            let end = if toolsets.is_empty() { "" } else { "] },\n" };
+            let end = if counts.is_empty() { "" } else { "] },\n" };
+            counts.push(0);
             let (agents, forms) = (list(agents), forms.trim_start());
             write!(toolsets, "{end}Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[")?;
         } else if let Some(names) = row.strip_prefix("= ") {
@@ -41,6 +46,11 @@ fn tools(text: &str) -> Table {
             let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
             let kinds = if kinds == "-" { list("") } else { list(kinds) };
             let special = special[..1].to_uppercase() + &special[1..];
+            let toolset = counts.len() - 1;
+            for name in names.split_whitespace() {
+                places.entry(name).or_default().push((toolset, counts[toolset]));
+            }
+            counts[toolset] += 1;
             let names = list(names);
             writeln!(
                 toolsets,
@@ -48,8 +58,13 @@ fn tools(text: &str) -> Table {
             )?;
         }
     }
+    let mut named = String::new();
+    for (name, places) in places {
+        writeln!(named, "({name:?}, &{places:?}),")?;
+    }
     Ok(format!(
         "pub(super) static TOOLSETS: &[Toolset] = &[{toolsets}] }}];\n\
+         static PLACES: &[(&str, &[(usize, usize)])] = &[{named}];\n\
          static RENAMED: &[&[&str]] = &[{renamed}];\n"
     ))
 }

@@ -24,8 +24,9 @@ pub(super) struct Arguments {
 
 /// Returns every tool of that name, of whichever agent.
 pub(super) fn named(name: &str) -> impl Iterator<Item = &'static Tool> {
-    let tools = TOOLSETS.iter().flat_map(|toolset| toolset.tools);
-    tools.filter(move |tool| tool.names.contains(&name))
+    let found = PLACES.binary_search_by_key(&name, |(known, _)| known);
+    let places = found.map_or(&[][..], |at| PLACES[at].1);
+    places.iter().map(|(toolset, tool)| &TOOLSETS[*toolset].tools[*tool])
 }
 
 /// Returns the names that a tool had or has, if it has several.
