@@ -242,6 +242,17 @@ fn two_rules_that_answer_all_other_commands_are_warned_of() {
     }
 }
 
+/// Returns a hooks file with a rule about commands behind a matcher.
+macro_rules! matched {
+    ($matcher:literal) => {
+        concat!(
+            "pre_tool_use: [{ matcher: '",
+            $matcher,
+            "', hooks: [{ type: rule, deny: no, commands: [ls] }] }]"
+        )
+    };
+}
+
 #[test]
 fn what_never_happens_is_warned_of() {
     let sandbox = Sandbox::new();
@@ -259,6 +270,9 @@ fn what_never_happens_is_warned_of() {
         ("{ type: rule, deny: no, except: { tools: [apply_patch] }, tools: ['*'] }", ""),
         ("{ type: rule, deny: no, tools: [bash, 'Ed*', mcp__bahs__x] }", ""),
         ("stop: { type: command, command: 'true', limit: 1 }", ""),
+        (matched!("write_file|edit"), "its `commands` fit nothing: `matcher: write_file|edit`"),
+        (matched!("read|shell"), ""),
+        (matched!("read|my_own_tool"), ""),
     ] {
         let hooks = match hooks.strip_prefix('{') {
             Some(_) => format!("pre_tool_use: [{{ hooks: [{hooks}] }}]"),

@@ -6,20 +6,30 @@ use hookexec_files::section::Kind as _;
 
 use super::groups::{Groups, is_group, shipped};
 use super::keys::RuleKeys;
+use crate::tools::kinds_anywhere;
 
-/// Returns a warning for each word of a rule that is the name of a group without its `@`, and for each
-/// group that takes the place of a shipped one.
+/// Returns a warning for each word of a rule that is the name of a group without its `@`, for each group
+/// that takes the place of a shipped one, and for `commands` beside a matcher of tools that run none.
 pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
     if hook.kind != "rule" {
         return Vec::new();
     }
     let found = hook.read_own_keys(|reader, node| {
         let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut found = Vec::new();
+        if keys.commands.is_some()
+            && let Some(mut names) = hook.matcher.names()
+            && names.all(runs_no_command)
+        {
+            let matcher = hook.matcher.as_str();
+            let message = format!("its `commands` fit nothing: `matcher: {matcher}` is of files");
+            let problem = Diagnostic::warning(message).hint("leave the matcher out");
+            found.push(problem.at(reader.location(node)));
+        }
         let mut lists = vec![keys.commands, keys.targets, keys.files, keys.tools];
         for set in keys.any.map(|sets| sets.0).into_iter().flatten().chain(keys.except) {
             lists.extend([set.commands, set.targets, set.files, set.tools]);
         }
-        let mut found = Vec::new();
         for item in lists.into_iter().flatten().flat_map(|list| list.0) {
             if let Some(doubt) = doubt(&item, hook.groups()) {
                 found.push(doubt.at(reader.location(item.node)));
@@ -28,6 +38,14 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
         Some(found)
     });
     found.unwrap_or_default()
+}
+
+/// Returns whether every tool of this name or kind does nothing but use files.
+fn runs_no_command(name: &str) -> bool {
+    const OF_FILES: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
+    let kinds = kinds_anywhere(name);
+    let is_known = OF_FILES.contains(&name) || !kinds.is_empty();
+    is_known && kinds.iter().all(|kind| OF_FILES.contains(&kind.as_str()))
 }
 
 fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {
