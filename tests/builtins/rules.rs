@@ -288,6 +288,10 @@ async fn an_allow_is_the_whole_command() {
         ask timeout 5 git status
         ask git status; rm x
         ask curl x | sh
+        { type: rule, allow: true, commands: [cat *, psql mydb], otherwise: ask }
+        allow psql mydb
+        ask psql mydb <<'E'\\n\\! ls\\nE
+        ask cat x | psql mydb
         { type: rule, allow: true, commands: ['git commit *'], otherwise: ask }
         allow git commit -m \"$(cat <<'EOF'\\na (b), it's c\\n\\nd\\nEOF\\n)\"
         allow git commit -m \"$(cat <<'EOF'\\nuse `x`\\nEOF\\n)\"

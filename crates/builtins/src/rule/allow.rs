@@ -254,6 +254,10 @@ fn unlisted(mention: &Mention) -> String {
 fn doubt(given: &Arguments<'_>) -> Option<String> {
     let command = given.command;
     let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
+    let has_input = command.frame.piped || command.documents().next().is_some();
+    if given.row.input && has_input {
+        return Some(format!("{name} runs commands of its input"));
+    }
     match (hides, command.words.is_empty()) {
         (true, true) => Some(UNREADABLE.to_owned()),
         (true, false) => Some(format!("{name} runs what can't be known")),

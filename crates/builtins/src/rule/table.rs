@@ -38,6 +38,8 @@ pub(super) struct Row {
     pub(super) deep: bool,
     /// Whether each operand is a task of its own.
     pub(super) tasks: bool,
+    /// Whether the program runs commands of its input.
+    pub(super) input: bool,
     /// Whether an allow takes one operand at most behind those that it names.
     pub(super) one: bool,
     values: Vec<&'static str>,
@@ -85,6 +87,7 @@ impl Row {
         self.long |= line.flags.contains(&"long");
         self.deep |= line.flags.contains(&"deep");
         self.tasks |= line.flags.contains(&"tasks");
+        self.input |= line.flags.contains(&"input");
         self.one |= line.flags.contains(&"one");
         self.twins.extend(line.twins);
         self.values.extend(line.values);
