@@ -110,7 +110,7 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
     for input in [
         bash("git status").arg("description", "x").arg("timeout", 5),
         bash("git status").arg("dangerouslyDisableSandbox", false),
-        Input::call("exec_command").arg("cmd", "git status").arg("workdir", "/x"),
+        Input::call("exec_command").arg("cmd", "git status").arg("workdir", "src"),
         Input::call("shell").arg("command", json!(["git", "status"])),
     ] {
         assert_eq!(answer(&allow, &input).0, "allow", "{input:?}");

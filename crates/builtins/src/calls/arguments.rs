@@ -132,16 +132,21 @@ impl<'i> Arguments<'i> {
     }
 }
 
-/// Returns the directory in which a call runs.
-pub(crate) fn directory(input: &Input) -> PathBuf {
+/// Returns the directory in which a call runs; `None` if its arguments name several, or one that can't be
+/// known.
+pub(crate) fn directory(input: &Input) -> Option<PathBuf> {
     let directory = Path::new(&input.cwd);
-    for key in DIRECTORIES {
-        let named = input.tool_input.as_ref().and_then(|arguments| arguments.get(*key));
-        if let Some(named) = named.and_then(Value::as_str) {
-            return directory.join(named);
+    let mut named = Vec::new();
+    for (key, value) in input.tool_input.iter().flatten() {
+        if DIRECTORIES.contains(&key.as_str()) && !value.is_null() {
+            named.push(value);
         }
     }
-    directory.to_owned()
+    match named[..] {
+        [] => Some(directory.to_owned()),
+        [Value::String(path)] if !path.starts_with(['~', '$']) => Some(directory.join(path)),
+        _ => None,
+    }
 }
 
 /// Returns the kinds of the tool: those that the host gives, else those in the table of tools.

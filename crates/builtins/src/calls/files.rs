@@ -1,5 +1,7 @@
 //! The files that a call touches.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
 use super::arguments::{Arguments, directory};
@@ -30,8 +32,11 @@ impl Files<'_> {
             return;
         }
         // Whether a tool expands `~` is its own affair.
-        let certain = certain && !path.starts_with('~') && !path.contains('\0');
-        let path = lexical(&directory(self.call.input).join(path)).to_string_lossy().into_owned();
+        let directory = directory(self.call.input);
+        let certain =
+            certain && directory.is_some() && !path.starts_with('~') && !path.contains('\0');
+        let directory = directory.unwrap_or_else(|| PathBuf::from(&self.call.input.cwd));
+        let path = lexical(&directory.join(path)).to_string_lossy().into_owned();
         if let Some(known) =
             self.found.iter_mut().find(|file| file.path == path && file.touched == touched)
         {

@@ -76,13 +76,15 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     }
     let Some((program, arguments)) = words.split_first() else { return sets };
     let name = program.text.as_str();
+    let exports = name == "export"
+        || arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains('x'));
     for (place, word) in arguments.iter().enumerate() {
         let follows_v = place > 0 && arguments[place - 1].text == "-v";
         let is_set = SETTERS.contains(&name) && !word.text.starts_with('-')
             || name == "let"
             || name == "printf" && (follows_v || word.text.starts_with("-v"));
         let variable = word.text.split(['=', '[', '+']).next().unwrap_or_default();
-        let is_local = word.is_known() && is_plain_variable(variable) && name != "let";
+        let is_local = word.is_known() && is_plain_variable(variable) && name != "let" && !exports;
         if is_set && !is_local && !HARMLESS_VARIABLES.contains(&variable) {
             sets.push(variable.to_owned());
         }

@@ -1,17 +1,18 @@
 //! Whether an allow lists all of a call.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::arguments::Arguments;
-use super::call::CallReading;
+use super::call::{CallReading, is_dir};
 use super::fit::{Fit, shown};
 use super::judge::{Case, Checked, Conditions};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, PathPattern, hold, names};
+use super::paths::{Here, hold, names, rooted};
 use super::pattern::PatternWord;
 use super::uses::Touch;
-use crate::calls::{Hidden, SimpleCommand};
+use crate::calls::{Certainty, Hidden, SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
@@ -85,6 +86,10 @@ impl Case<'_> {
         if read.commands.is_empty() {
             return refused("the call names no command");
         }
+        let start = read.start();
+        if !start.is_some_and(|start| names(start).iter().all(|name| self.is_in_project(name))) {
+            return refused("the call may run outside of the project");
+        }
         sets.retain(|set| !set.commands.is_empty());
         for at in 0..read.commands.len() {
             self.check_command(&sets, at)?;
@@ -113,6 +118,13 @@ impl Case<'_> {
         let given = &self.read.commands[at];
         if let Some(reason) = doubt(given) {
             return refused(reason);
+        }
+        // A relative path is another program in another directory.
+        let program = given.command.words.first();
+        let is_relative = program.is_some_and(|word| is_relative_path(&word.text));
+        let is_elsewhere = self.read.start() != Some(&rooted(&self.rule.machine.project));
+        if is_relative && (is_elsewhere || given.command.history.has_moved()) {
+            return refused(format!("{} is another program elsewhere", name_of(given)));
         }
         self.check_exceptions(given)?;
         let mentions = self.mentions_of(at)?;
@@ -152,20 +164,35 @@ impl Case<'_> {
     /// Returns whether a command may go to a directory outside of the project: programs that run there
     /// read the settings of another one.
     fn leaves_project(&self, at: usize) -> Checked<bool> {
-        let project = PathPattern::parse("$PROJECT", "$PROJECT", &self.rule.machine);
-        let project = project.map_err(|(message, _)| message)?;
         for directory in self.read.directories_behind(at)? {
             let Some(directory) = directory else { return Ok(true) };
-            if !names(&directory).iter().all(|name| hold(&project, name)) {
+            // What the call makes may be a link, unless `mkdir` makes it.
+            let mut commands = self.read.commands.iter();
+            if !is_dir(&directory)
+                && !commands.any(|given| given.program.as_deref() == Some("mkdir"))
+            {
+                return Ok(true);
+            }
+            if !names(&directory).iter().all(|name| self.is_in_project(name)) {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
+    fn is_in_project(&self, path: &Path) -> bool {
+        let project = rooted(&self.rule.machine.project);
+        names(&project).iter().any(|project| path.starts_with(project))
+    }
+
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
-        if self.rule.except.commands.iter().any(|pattern| pattern.finds(given) != Fit::No) {
-            return refused(format!("{} is excepted", name_of(given)));
+        // A word that the shell expands may become any operand.
+        let is_open = given.operands.iter().any(|word| is_expanded_name(word));
+        for pattern in &self.rule.except.commands {
+            let is_for = given.program.as_ref().is_some_and(|program| pattern.is_for(program));
+            if pattern.finds(given) != Fit::No || is_open && is_for {
+                return refused(format!("{} is or may be excepted", name_of(given)));
+            }
         }
         Ok(())
     }
@@ -244,6 +271,17 @@ fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
         }
     }
     true
+}
+
+/// Returns whether the shell expands the first part of a path: `r?`, `r{m,}`.
+fn is_expanded_name(word: &Word) -> bool {
+    word.certainty == Certainty::Paths
+        && !word.text.starts_with('~')
+        && !word.text[..word.known].contains('/')
+}
+
+fn is_relative_path(program: &str) -> bool {
+    program.contains('/') && !program.starts_with(['/', '~'])
 }
 
 fn unlisted(mention: &Mention) -> String {

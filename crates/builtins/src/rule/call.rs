@@ -120,6 +120,20 @@ impl<'c> CallReading<'c> {
         Ok(place.directories)
     }
 
+    /// Returns the directory that the call starts in, if it is known.
+    pub(super) fn start(&self) -> Option<&PathBuf> {
+        if self.scene.is_start_known { Some(&self.scene.start) } else { None }
+    }
+
+    /// Returns the directories that a command may run in, if the call went there.
+    pub(super) fn went_to(&self, at: usize) -> Checked<Vec<PathBuf>> {
+        let files = self.files()?;
+        let mut directories: Vec<PathBuf> =
+            files.places[at].directories.iter().flatten().cloned().collect();
+        directories.retain(|directory| *directory != self.scene.start);
+        Ok(directories)
+    }
+
     /// Counts paths that are looked at.
     fn look(&self, count: usize) -> Checked<()> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));
@@ -340,7 +354,7 @@ fn at<'b>(bases: &'b BTreeSet<PathBuf>, rest: &'b str) -> impl Iterator<Item = S
     })
 }
 
-fn is_dir(path: &Path) -> bool {
+pub(super) fn is_dir(path: &Path) -> bool {
     Platform::HERE.native(path).is_dir()
 }
 

@@ -3,6 +3,7 @@
 use super::arguments::{Arguments, GivenOption};
 use super::expand::{UNKNOWN, hidden, without_outputs};
 use super::glob::{glob, glob_any_case};
+use super::part::simplified;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
 use crate::calls::{Certainty, Hidden, Word, line_of};
@@ -73,6 +74,7 @@ impl Pattern {
         is_known
             && given.program.as_ref().is_some_and(|program| self.is_for(program))
             && self.words.iter().all(|word| certainly_has(word, given))
+            && !self.words.iter().any(|word| word.negated && self.excludes(word, given))
             && self.finds_words(given).is_yes()
     }
 
@@ -86,12 +88,23 @@ impl Pattern {
         has_any(word, given)
     }
 
+    /// Returns whether a command certainly has a word that the pattern must not find.
+    fn certainly_excludes(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
+        if !word.alternatives.iter().all(Alternative::is_option) {
+            return self.excludes(word, given);
+        }
+        word.alternatives.iter().any(|one| match one {
+            Alternative::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
+            _ => false,
+        })
+    }
+
     fn finds_words(&self, given: &Arguments<'_>) -> Fit {
         let mut unknown = None;
         // Where the next operand may stand, and which words of the pattern came before.
         let (mut next, mut seen_any, mut seen_operand) = (0, false, false);
         for word in &self.words {
-            if word.negated && self.excludes(word, given) {
+            if word.negated && self.certainly_excludes(word, given) {
                 return Fit::No;
             } else if word.is_any() {
                 seen_any = true;
@@ -189,12 +202,17 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Option<(usize, Op
 }
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.
-fn known_parts(text: &str) -> String {
+pub(super) fn known_parts(text: &str) -> String {
     // Shells differ in what stands for a letter in `$'..'`.
     if text.contains("$'") && text.contains('\\') {
         return "*".to_owned();
     }
-    hidden(&unquoted(text)).replace([UNKNOWN, '?', '{'], "*")
+    let text = simplified(&hidden(&unquoted(text)));
+    let (before, behind) = match (text.find('{'), text.rfind('}')) {
+        (Some(start), Some(end)) if start < end => (&text[..=start], &text[end + 1..]),
+        _ => (&*text, ""),
+    };
+    format!("{before}{behind}").replace([UNKNOWN, '?', '{'], "*")
 }
 
 /// Returns whether one alternative fits some word of the command.
@@ -212,7 +230,7 @@ fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
 }
 
 /// Returns whether a word of the pattern can be judged without what is not known in the command.
-fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
+pub(super) fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
     if word.negated {
         let are_options = word.alternatives.iter().all(Alternative::is_option);
         let mut words = given.command.words.iter();
@@ -241,6 +259,10 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
             if name.starts_with(&off) || forms.any(|form| form.starts_with(&off)) {
                 return false;
             }
+        }
+        if name.strip_prefix("--no").is_some_and(|rest| option.name.strip_prefix('-') == Some(rest))
+        {
+            return false;
         }
         if option.name != first && !glob(name, option.before_value()) {
             continue;

@@ -235,16 +235,26 @@ impl<'c> Case<'c> {
             None => &read.commands,
         };
         // A text that can't be read may name any file.
-        let unreadable = asked.iter().rfind(|given| is_unreadable(given));
+        let unreadable = asked.iter().rfind(|given| is_unreadable(given, command.is_some()));
         let mut best = unreadable.map_or(Fit::No, |given| Fit::Hidden(shown(given)));
+        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
+        let here = Here::of(&set.files, read);
+        // A command touches the directory that it runs in.
+        if let Some(at) = command
+            && set.touches().meets(Touch::READ)
+        {
+            for directory in read.went_to(at)? {
+                if let Some(pattern) = here.fitting(&names(&directory), excepted) {
+                    return Ok(Fit::Yes(format!("runs in `{}`", pattern.written)));
+                }
+            }
+        }
         let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
         mentions.retain(|one| command.is_none() || one.command == command);
         mentions.retain(|one| one.touch.meets(set.touches()));
         if mentions.is_empty() {
             return Ok(best);
         }
-        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
-        let here = Here::of(&set.files, read);
         for mention in mentions {
             if command.is_none()
                 && let Some(at) = mention.command
@@ -286,7 +296,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(&text.replace('`', "'"), 200))
 }
 
-/// Returns whether a command is a text that can't be read, and may be anything.
-fn is_unreadable(given: &Arguments<'_>) -> bool {
-    given.command.words.is_empty() && given.command.hidden == Hidden::Anything
+/// Returns whether a command may be anything: a text that can't be read, or, if it `is_asked` about alone,
+/// also what a program runs that can't be known.
+fn is_unreadable(given: &Arguments<'_>, is_asked: bool) -> bool {
+    given.command.hidden == Hidden::Anything && (is_asked || given.command.words.is_empty())
 }

@@ -1,10 +1,10 @@
 //! Whether a command is a pattern of an allow, word for word.
 
 use super::arguments::{Arguments, GivenOption};
-use super::fit::fits;
+use super::fit::{certainly_has, fits, known_parts};
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
-use crate::calls::Word;
+use crate::calls::{Certainty, Word};
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
@@ -25,7 +25,7 @@ impl Pattern {
                 words.push(word);
             }
         }
-        if !wanted.iter().all(|word| self.has_only(word, given)) {
+        if !wanted.iter().all(|word| self.has_only(word, given) && certainly_has(word, given)) {
             return Ok(false);
         }
         let is_open = words.last().is_some_and(|word| word.is_any());
@@ -73,8 +73,10 @@ impl Pattern {
             let is_more = takes_no_task || given.row.one && at > named.max(1);
             let is_like_option =
                 operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
+            let is_expanded = operand.certainty == Certainty::Paths;
             if is_like_option
                 || is_more
+                || is_expanded && given.row.may_be_hazard(&known_parts(&operand.text))
                 || given.row.is_hazardous_operand(&operand.text, at <= shift)
             {
                 return Err(operand.text.clone());
@@ -89,11 +91,6 @@ impl Pattern {
     /// Returns whether the pattern lists the program of a command.
     fn lists_program(&self, program: &str, given: &Arguments<'_>) -> bool {
         let is_path = program.contains('/');
-        let has_moved = given.command.history.has_moved();
-        // A relative path is another program in another directory.
-        if is_path && !program.starts_with(['/', '~']) && has_moved {
-            return false;
-        }
         // For all programs but some, a path leads to an unknown one.
         if self.other {
             let name = given.program.as_deref();
@@ -165,7 +162,7 @@ fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
 /// shell may read as `..`, nor for `:` or `@`, behind which another place may be named: `src/../../x`,
 /// `src/.?/x`, `feature/x:main`, `host@other`.
 fn is_text(pattern: &str, text: &str) -> bool {
-    for part in ["..", ".?", ".*", ".[", "[[", "{", ":", "@"] {
+    for part in ["..", ".?", ".*", ".[", "[[", "{", ":", "@", "=", "!", "$", "`", ";"] {
         if pattern.contains('*') && text.contains(part) && !pattern.contains(part) {
             return false;
         }

@@ -21,19 +21,22 @@ use hookexec_files::text::name_length;
 /// The surroundings of a call.
 pub(super) struct Scene<'w> {
     pub(super) surroundings: &'w Surroundings,
-    /// The directory that the call starts in.
+    /// The directory that the call starts in, or that of the agent if it is not known.
     pub(super) start: PathBuf,
+    pub(super) is_start_known: bool,
     /// How many texts were made of the words of the call.
     pub(super) made: Cell<usize>,
 }
 
 impl<'w> Scene<'w> {
     pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Checked<Self> {
-        let mut start = rooted(&directory(input));
+        let directory = directory(input);
+        let is_start_known = directory.is_some();
+        let mut start = rooted(&directory.unwrap_or_else(|| PathBuf::from(&input.cwd)));
         if !start.starts_with("/") {
             start = rooted(&std::env::current_dir()?).join(start);
         }
-        Ok(Self { surroundings, start, made: Cell::new(0) })
+        Ok(Self { surroundings, start, is_start_known, made: Cell::new(0) })
     }
 
     /// Counts texts that are made of a word.
@@ -56,7 +59,8 @@ impl<'w> Scene<'w> {
 
     /// Returns the place in which the call begins.
     pub(super) fn beginning(&self) -> Place<'_> {
-        let directories = vec![Some(self.start.clone())];
+        let start = self.start.clone();
+        let directories = vec![if self.is_start_known { Some(start) } else { None }];
         Place { scene: self, directories, variables: BTreeMap::new() }
     }
 }

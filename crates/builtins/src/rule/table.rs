@@ -216,6 +216,13 @@ impl Row {
         })
     }
 
+    /// Returns whether a word that the shell expands may become an operand that is a hazard.
+    pub(super) fn may_be_hazard(&self, pattern: &str) -> bool {
+        let operands = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));
+        let mut names = operands.map(|hazard| hazard.trim_start_matches('^').replace('*', ""));
+        names.any(|name| glob_any_case(pattern, &name))
+    }
+
     fn is_hazard_of_operand(&self, hazard: &str, operand: &str) -> bool {
         match hazard {
             "all" => true,
