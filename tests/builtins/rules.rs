@@ -379,6 +379,10 @@ async fn statements_of_sql_are_commands() {
         ask echo drop table users | psql
         ask psql -c \"select '--'; drop table users\"
         ask psql -c '/*!drop table users*/'
+        ask cat > f.sql <<'E'\\ndrop table x;\\nE\\npsql -f f.sql
+        ask echo 'drop table x' > f.sql && mysql db < f.sql
+        ask echo 'drop table x' > f.sql; cat f.sql | psql
+        - echo 'drop table x' > f.sql; psql -f g.sql
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"
         - psql -c 'SELECT dropped FROM x'

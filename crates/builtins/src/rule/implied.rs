@@ -29,7 +29,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             implied.extend(commands_in_code(&name, &Arguments::of(command)));
         }
         if is_database(&name) {
-            add_statements(command, source_of(&commands[..at], command), &mut implied);
+            add_statements(command, &commands[..at], &mut implied);
         }
     }
     implied.extend(emptied(&commands));
@@ -48,13 +48,14 @@ fn source_of<'c>(before: &'c [SimpleCommand], client: &SimpleCommand) -> Option<
     }
 }
 
-/// Adds the statements that a client of a database runs: those in its words and in its input.
+/// Adds the statements that a client of a database runs: those in its words, in its input, and in the files
+/// that the commands before it wrote.
 fn add_statements(
     command: &SimpleCommand,
-    source: Option<&SimpleCommand>,
+    before: &[SimpleCommand],
     found: &mut Vec<SimpleCommand>,
 ) {
-    let client = with_input(command, source);
+    let client = with_input(command, before);
     let given = Arguments::of(&client);
     let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
     texts.extend(given.operands.iter().map(|word| (*word, &*word.text, false)));
@@ -80,21 +81,37 @@ fn add_statements(
 }
 
 /// Returns a client of a database with the texts of its input as words: those of its here-documents, and
-/// those that `echo` or a here-document gives to it by a pipe.
-fn with_input(client: &SimpleCommand, piped: Option<&SimpleCommand>) -> SimpleCommand {
+/// those that `echo` or a here-document gives to it by a pipe or a file.
+fn with_input(client: &SimpleCommand, before: &[SimpleCommand]) -> SimpleCommand {
+    let source = source_of(before, client);
     let mut whole = client.clone();
     whole.words.extend(client.documents().cloned());
-    let Some(source) = piped else { return whole };
-    whole.words.extend(source.documents().cloned());
-    if matches!(program_of(source).as_deref(), Some("echo" | "printf")) {
-        let words = &source.words[1..];
-        if words.iter().all(Word::is_known) {
-            whole.words.push(Word::known(&line_of(words)));
-        } else {
-            whole.words.extend(words.iter().cloned());
+    for writer in before {
+        let mut outputs = writer.redirections.iter().filter(|one| !one.is_input());
+        let is_read = outputs.any(|output| {
+            names(client, &output.word) || source.is_some_and(|source| names(source, &output.word))
+        });
+        let is_source = source.is_some_and(|source| std::ptr::eq(source, writer));
+        if !is_read && !is_source {
+            continue;
+        }
+        whole.words.extend(writer.documents().cloned());
+        if matches!(program_of(writer).as_deref(), Some("echo" | "printf")) {
+            let words = &writer.words[1..];
+            if words.iter().all(Word::is_known) {
+                whole.words.push(Word::known(&line_of(words)));
+            } else {
+                whole.words.extend(words.iter().cloned());
+            }
         }
     }
     whole
+}
+
+/// Returns whether a command has a file among its words, or reads it.
+fn names(command: &SimpleCommand, file: &Word) -> bool {
+    let inputs = command.redirections.iter().filter(|one| one.is_input()).map(|one| &one.word);
+    command.words.iter().chain(inputs).any(|word| word.text == file.text)
 }
 
 /// Returns the commands in the arguments of a tool other than a shell.
