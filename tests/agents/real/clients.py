@@ -153,7 +153,7 @@ class Client:
 
 class Claude(Client):
     agent = "claude-code"
-    package = "@anthropic-ai/claude-code@2.1.329"
+    package = "@anthropic-ai/claude-code@2.1.332"
     binary = "claude"
     finish = "@anthropic-ai/claude-code/install.cjs"
     off = [
@@ -185,7 +185,7 @@ class Claude(Client):
 
 class Codex(Client):
     agent = "codex"
-    package = "@openai/codex@0.169.0"
+    package = "@openai/codex@0.171.0"
     binary = "codex"
     cannot = {"advice": Client.cannot["advice"], **HANGS, **NOT_FOREIGN}
     off = [
@@ -560,7 +560,7 @@ alias = "mock"
 
 class Kilo(OpenCode):
     agent = "kilo"
-    package = "@kilocode/cli@7.7.7"
+    package = "@kilocode/cli@7.8.1"
     binary = "kilo"
     finish = None
     cannot = {**OpenCode.cannot, **NO_PACKAGE}

@@ -1,7 +1,7 @@
 //! Whether an allow lists all of a call.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::call::{CallReading, is_dir};
@@ -122,8 +122,7 @@ impl Case<'_> {
         // A relative path is another program in another directory.
         let program = given.command.words.first();
         let is_relative = program.is_some_and(|word| is_relative_path(&word.text));
-        let is_elsewhere = self.read.start() != Some(&rooted(&self.rule.machine.project));
-        if is_relative && (is_elsewhere || given.command.history.has_moved()) {
+        if is_relative && (!self.starts_in_root() || given.command.history.has_moved()) {
             return refused(format!("{} is another program elsewhere", name_of(given)));
         }
         self.check_exceptions(given)?;
@@ -180,9 +179,20 @@ impl Case<'_> {
         Ok(false)
     }
 
+    /// Returns the names of the project's directory.
+    fn project(&self) -> Vec<PathBuf> {
+        names(&rooted(&self.rule.machine.project))
+    }
+
     fn is_in_project(&self, path: &Path) -> bool {
-        let project = rooted(&self.rule.machine.project);
-        names(&project).iter().any(|project| path.starts_with(project))
+        self.project().iter().any(|project| path.starts_with(project))
+    }
+
+    fn starts_in_root(&self) -> bool {
+        let project = self.project();
+        self.read
+            .start()
+            .is_some_and(|start| project.iter().any(|place| names(start).contains(place)))
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
