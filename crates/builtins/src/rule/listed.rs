@@ -47,7 +47,7 @@ impl Pattern {
             }
             // The table may be wrong about which options of this program take a value.
             if let Some((word, value)) = option.value
-                && (given.row.is_hazardous_value(value)
+                && (given.row.is_hazardous_value(value, option.operands_before == 0)
                     || takes_no_task
                         && !std::ptr::eq(word, option.word)
                         && !value.starts_with('-')

@@ -202,10 +202,13 @@ impl Row {
     }
 
     /// Returns whether the final `*` of an allow does not take a word where the table says that it is
-    /// the value of an option.
-    pub(super) fn is_hazardous_value(&self, value: &str) -> bool {
-        let mut hazards = self.hazards.iter().filter(|hazard| !hazard.starts_with(['-', '^']));
-        hazards.any(|hazard| *hazard != "*" && self.is_hazard_of_operand(hazard, value))
+    /// the value of an option; `is_first`: whether it stands before the first operand.
+    pub(super) fn is_hazardous_value(&self, value: &str, is_first: bool) -> bool {
+        self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
+            Some(hazard) => is_first && is_like(hazard, value),
+            None if hazard.starts_with('-') || *hazard == "*" => false,
+            None => self.is_hazard_of_operand(hazard, value),
+        })
     }
 
     /// Returns whether the final `*` of an allow does not take an operand.
