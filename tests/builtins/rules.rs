@@ -391,8 +391,13 @@ async fn statements_of_sql_are_commands() {
     .await;
     let machine = Machine::new();
     let rule = "{ type: rule, ask: sure?, commands: ['sql drop'] }";
-    let call = Input::call("mcp__db__run").arg("sql", "DROP TABLE x");
-    assert_eq!(machine.decision(rule, call).await.0, "ask");
+    for arguments in
+        [json!({ "SQL": "drop table x" }), json!({ "params": { "sql": "drop table x" } })]
+    {
+        let mut call = Input::call("mcp__db__run");
+        call.tool_input = arguments.as_object().cloned();
+        assert_eq!(machine.decision(rule, call).await.0, "ask");
+    }
 }
 
 #[tokio::test]

@@ -118,10 +118,8 @@ fn names(command: &SimpleCommand, file: &Word) -> bool {
 fn commands_of_arguments(input: &Input) -> Vec<SimpleCommand> {
     let tool = input.tool().to_lowercase();
     let mut commands = Vec::new();
-    for (key, value) in input.tool_input.iter().flatten() {
-        for text in texts_of(value) {
-            commands.extend(commands_of_argument(&tool, key, &text));
-        }
+    if let Some(arguments) = &input.tool_input {
+        add_commands_of(&tool, arguments, &mut commands);
     }
     if input.tool().starts_with("mcp__")
         && let Some(text) = input.tool_input.as_ref().and_then(command_of)
@@ -129,6 +127,18 @@ fn commands_of_arguments(input: &Input) -> Vec<SimpleCommand> {
         commands.extend(commands_of_text(&text));
     }
     commands
+}
+
+/// Adds the commands in the arguments of a tool, also in objects within them.
+fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
+    for (key, value) in arguments {
+        if let Value::Object(inner) = value {
+            add_commands_of(tool, inner, found);
+        }
+        for text in texts_of(value) {
+            found.extend(commands_of_argument(tool, &key.to_lowercase(), &text));
+        }
+    }
 }
 
 /// Returns the command of a call that names its program and its words apart, or of a request.
@@ -191,7 +201,7 @@ fn texts_of(value: &Value) -> Vec<String> {
     texts
 }
 
-/// Returns the commands in an argument of a tool other than a shell, whose name is in small letters.
+/// Returns the commands in an argument of a tool other than a shell; both names are in small letters.
 fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
     if key.contains("sql") || key.starts_with("statement") {
         return statements_of(text, &[]);
