@@ -80,7 +80,7 @@ impl Args {
             PlainFormat::Json => output::print_json(&json(&check, &processes))?,
             PlainFormat::Text => print(&check, &processes)?,
         }
-        Ok(if check.problems.has_errors() { Exit::Config } else { Exit::Success })
+        Ok(if check.problems.has_errors() { Exit::CONFIG } else { Exit::SUCCESS })
     }
 
     /// Adds warnings of programs and scripts that are not there (they may be when the hook runs),

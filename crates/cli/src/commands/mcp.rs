@@ -98,9 +98,9 @@ impl Args {
             biased;
             (_, number) = signals.next() => {
                 mcp::stop(&mut group, Duration::ZERO).await;
-                Ok(Exit::Interrupted(number))
+                Ok(Exit::interrupted(number))
             }
-            status = talk => Ok(status.map_or(Exit::Internal, exit_code)),
+            status = talk => Ok(status.map_or(Exit::INTERNAL, exit_code)),
         }
     }
 }
@@ -108,9 +108,9 @@ impl Args {
 /// Returns the exit code that says how the server ended.
 fn exit_code(status: ExitStatus) -> Exit {
     match (status.code(), ending_signal(status)) {
-        (Some(code), _) => u8::try_from(code).map_or(Exit::Internal, Exit::Server),
-        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::Internal, Exit::Interrupted),
-        (None, None) => Exit::Internal,
+        (Some(code), _) => u8::try_from(code).map_or(Exit::INTERNAL, Exit),
+        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::INTERNAL, Exit::interrupted),
+        (None, None) => Exit::INTERNAL,
     }
 }
 

@@ -72,7 +72,7 @@ impl Args {
                 _ = signals.next() => {}
                 () = server.shutdown(PATIENCE) => {}
             }
-            Ok(Exit::Success)
+            Ok(Exit::SUCCESS)
         })?
     }
 

@@ -97,7 +97,7 @@ impl Args {
         if !counter.desk.is_empty() {
             counter.screen.say("`hookexec approve` ends, and its open questions are denied\n");
         }
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 }
 

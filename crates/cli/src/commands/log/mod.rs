@@ -96,7 +96,7 @@ impl Args {
             let lines = counted(statistics.unreadable, "line");
             warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
         }
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 
     fn print(&self, rows: &str) -> Result<(), CommandError> {

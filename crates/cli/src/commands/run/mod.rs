@@ -84,7 +84,7 @@ impl Args {
             executor.start_background(event, &input);
             finish(&executor).await;
         })?;
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {

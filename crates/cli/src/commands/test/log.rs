@@ -110,7 +110,7 @@ impl LogArgs {
                 None if let Some(file) = &self.html => survey.draw(file)?,
                 None => survey.show(format.plain()?)?,
             }
-            return Ok(Some(Exit::Success));
+            return Ok(Some(Exit::SUCCESS));
         }
         let Some(log) = &self.log else { return Ok(None) };
         self.compare(log, project, format.plain()?).map(Some)
@@ -150,7 +150,7 @@ impl LogArgs {
             return Err(CommandError::data("the log records no event").hint(hint));
         }
         format.show(&summary, || text(&summary))?;
-        Ok(if failed == 0 { Exit::Success } else { Exit::Negative })
+        Ok(if failed == 0 { Exit::SUCCESS } else { Exit::NEGATIVE })
     }
 }
 

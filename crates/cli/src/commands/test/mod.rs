@@ -102,7 +102,7 @@ impl Args {
             Format::Github => output::print_data(&report::github(&results))?,
         }
         let passed = results.failed == 0 && results.enough_coverage;
-        Ok(if passed { Exit::Success } else { Exit::Negative })
+        Ok(if passed { Exit::SUCCESS } else { Exit::NEGATIVE })
     }
 
     fn paths(&self) -> Result<Vec<PathBuf>, CommandError> {

@@ -97,7 +97,7 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
         output::talk(&remedies(&rows));
     }
     let is_approved = rows.iter().all(|row| row.status == Status::Approved);
-    Ok(if is_approved { Exit::Success } else { Exit::Negative })
+    Ok(if is_approved { Exit::SUCCESS } else { Exit::NEGATIVE })
 }
 
 /// Returns what a person does about the files, and what an approval does not cover.
@@ -139,11 +139,11 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     if errors.has_errors() {
         return Err(CommandError::config(errors));
     }
-    let mut done = Exit::Success;
+    let mut done = Exit::SUCCESS;
     for path in project.gone {
         let row = Row::of_gone(path);
         output::talk(&format!("{}{}\n", row.title(), row.way_back()));
-        done = Exit::Negative;
+        done = Exit::NEGATIVE;
     }
     for mut file in project.files {
         let row = Row::of(&file, &store);
@@ -162,7 +162,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         let text = row.text() + &limits(std::slice::from_ref(&row));
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk(&format!("{path} was not approved\n"));
-            done = Exit::Negative;
+            done = Exit::NEGATIVE;
             continue;
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
@@ -171,7 +171,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             warn(&format!(
                 "{path} changed in the meantime and waits again: run `hookexec trust add`"
             ));
-            done = Exit::Negative;
+            done = Exit::NEGATIVE;
             continue;
         }
         if !row.gone.is_empty() {
@@ -209,7 +209,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
              same bytes?"
         ))? {
             output::talk("nothing was changed\n");
-            return Ok(Exit::Negative);
+            return Ok(Exit::NEGATIVE);
         }
         // What was approved here, and what is here now, wherever it was approved.
         store.remove(&path, digest.as_deref()).or_internal(NOT_WRITTEN)?;
@@ -217,7 +217,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             "{shown}: not approved any longer, here and in every clone with the same bytes\n"
         ))?;
     }
-    Ok(Exit::Success)
+    Ok(Exit::SUCCESS)
 }
 
 /// The hooks files of a project that are meant.
