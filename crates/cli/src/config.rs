@@ -89,15 +89,21 @@ impl ConfigArgs {
         }
     }
 
-    /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
+    /// Loads the configuration to run its hooks. The caller first sees to it that the process is
     /// [`not_too_deep`].
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded, CommandError> {
         let options = self.options(purpose)?;
-        match (Loaded::of(&options), purpose) {
-            (Ok(loaded), _) => Ok(loaded),
-            (Err(first), Purpose::Run) => Err(all_problems(options, first)),
-            (Err(first), Purpose::Judge | Purpose::Show) => Err(CommandError::config(first)),
+        match Loaded::of(&options) {
+            Err(first) if purpose == Purpose::Run => Err(all_problems(options, first)),
+            loaded => Ok(loaded?),
         }
+    }
+
+    /// Loads the configuration to show it, and warns about the files that fail.
+    pub(crate) fn shown(&self) -> Result<Config, CommandError> {
+        let loaded = Loaded::of(&self.options(Purpose::Show)?)?;
+        loaded.notices.warn_untold("");
+        Ok(loaded.found.config)
     }
 
     /// Returns what to load.

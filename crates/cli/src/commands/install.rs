@@ -18,7 +18,7 @@ use hookexec_setup::system;
 use hookexec_setup::waits::{LONGEST, kept_timeout, needed_timeout, within_of};
 
 use crate::commands::target::TargetArgs;
-use crate::config::{ConfigArgs, Purpose};
+use crate::config::ConfigArgs;
 use crate::console::report::counted;
 use crate::console::{consent, output};
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
@@ -264,10 +264,8 @@ fn approve(file: &AgentFile, mut entries: Vec<PlannedEntry>) -> Result<(), Comma
 /// Returns the hooks that are configured; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Hook> {
     let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
-    match ConfigArgs::of_files(&files).load(Purpose::Show) {
-        Ok(loaded) => {
-            loaded.notices.warn_untold("");
-            let Config { hooks, failed, .. } = loaded.found.config;
+    match ConfigArgs::of_files(&files).shown() {
+        Ok(Config { hooks, failed, .. }) => {
             if hooks.is_empty() && failed.is_empty() {
                 warn("no hooks are configured: nothing is guarded; run `hookexec init --user`");
             }

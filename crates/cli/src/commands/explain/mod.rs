@@ -112,9 +112,7 @@ impl Args {
 
 /// Lists the configured hooks: event, matcher, name (or else what it runs), file and line.
 fn list(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
-    let loaded = config.load(Purpose::Show)?;
-    loaded.notices.warn_untold("");
-    let config = loaded.found.config;
+    let config = config.shown()?;
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }

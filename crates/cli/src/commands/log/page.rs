@@ -26,6 +26,8 @@ pub(crate) const TITLE: &str = "<title>hookexec: decisions</title>";
 /// The parts of the records that the page shows.
 #[derive(Default)]
 pub(crate) struct Page {
+    /// The numbers of all records.
+    pub(crate) numbers: Statistics,
     /// The times of the first and the last record, in seconds.
     period: Option<(i64, i64)>,
     /// How many events of each decision a minute has.
@@ -46,8 +48,14 @@ struct Reason {
 }
 
 impl Page {
+    /// Returns a page that begins with these numbers.
+    pub(crate) fn new(numbers: Statistics) -> Self {
+        Self { numbers, ..Self::default() }
+    }
+
     /// Takes a record in, and shows it by itself if it is one of the newest.
     pub(crate) fn add(&mut self, record: Record, is_shown: bool) {
+        self.numbers.add(&record);
         if let Ok(time) = record.time.parse::<Timestamp>() {
             let second = time.as_second();
             let (first, last) = self.period.unwrap_or((second, second));
@@ -71,11 +79,12 @@ impl Page {
         }
     }
 
-    /// Returns the page of these numbers, with a remark on what they are about.
-    pub(crate) fn html(&self, numbers: &Statistics, remark: &str) -> Result<String, CommandError> {
+    /// Returns the page, with a remark on what it is about.
+    pub(crate) fn html(&mut self, remark: &str) -> Result<String, CommandError> {
+        self.numbers.complete();
         let data = json!({
             "remark": remark,
-            "numbers": numbers,
+            "numbers": self.numbers,
             "period": self.period,
             "minutes": self.minutes.iter().collect::<Vec<_>>(),
             "reasons": self.reasons.iter().collect::<Vec<_>>(),

@@ -61,7 +61,7 @@ pub(crate) struct Survey {
     /// Whether commands are counted.
     suggests: bool,
     /// A page of all calls, if one is drawn.
-    page: Option<Mutex<(Statistics, Page)>>,
+    page: Option<Mutex<Page>>,
 }
 
 impl Survey {
@@ -169,13 +169,11 @@ impl Survey {
     /// Writes a page that draws it by day.
     pub(super) fn draw(&mut self, file: &Path) -> Result<(), CommandError> {
         let numbers = Statistics::of_hooks(&self.config.hooks);
-        self.page = Some(Mutex::new((numbers, Page::default())));
+        self.page = Some(Mutex::new(Page::new(numbers)));
         self.run()?;
         let Some(page) = &self.page else { return Ok(()) };
-        let (numbers, page) = &mut *locked(page);
-        numbers.complete();
         let remark = format!(", as this policy judges the past of {}", self.agent.title());
-        log::write_page(file, &page.html(numbers, &remark)?)
+        log::write_page(file, &locked(page).html(&remark)?)
     }
 
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
@@ -273,9 +271,7 @@ impl Survey {
         let mut record = Record::new(time, input, verdict, 0.0);
         record.input = Some(json!({ "tool_name": input.tool(), "tool_input": input.tool_input }));
         let has_effect = record.decision.is_some() || !record.rewritten.is_empty();
-        let (numbers, page) = &mut *locked(page);
-        numbers.add(&record);
-        page.add(record, has_effect);
+        locked(page).add(record, has_effect);
     }
 
     fn replay(&self, config: Config, project: &str) -> Result<Replay, CommandError> {

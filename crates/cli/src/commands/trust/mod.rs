@@ -250,7 +250,7 @@ impl Target {
         let mut args = ConfigArgs::default();
         args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
         let options = args.options(Purpose::Show)?;
-        let Loaded { config, project_files: mut files, .. } = args.load(Purpose::Show)?.found;
+        let Loaded { config, project_files: mut files, .. } = hookexec_project::load(&options)?;
         files.retain(|file| self.is_meant(&file.path));
         let mut gone = Vec::new();
         for failed in &config.failed {
