@@ -1,5 +1,7 @@
 //! The keys of a file of test cases, what each may hold, and their JSON schema.
 
+use std::fmt::{self, Display};
+
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 
@@ -104,6 +106,29 @@ pub(crate) enum ExpectedText {
     Is(String),
     /// A regular expression is found in it.
     Matches(Regex),
+}
+
+impl ExpectedText {
+    /// Returns whether `found` is what is expected.
+    pub(super) fn holds(&self, found: Option<&str>) -> bool {
+        match (self, found) {
+            (Self::Absent, found) => found.is_none(),
+            (_, None) => false,
+            // Whether a YAML text ends in a newline is a matter of its style.
+            (Self::Is(text), Some(found)) => found.trim_end() == text.trim_end(),
+            (Self::Matches(pattern), Some(found)) => pattern.is_match(found),
+        }
+    }
+}
+
+impl Display for ExpectedText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => formatter.write_str("nothing"),
+            Self::Is(text) => formatter.write_str(text),
+            Self::Matches(pattern) => write!(formatter, "a text in which `{pattern}` is found"),
+        }
+    }
 }
 
 /// One name or several, each with its place.
