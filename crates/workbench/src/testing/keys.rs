@@ -84,7 +84,7 @@ later! {
 
 /// A decision, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecisionWord(pub Option<Decision>);
+pub(crate) struct DecisionWord(pub(super) Option<Decision>);
 
 words! { DecisionWord:
     "allow" => Self(Some(Decision::Allow)),

@@ -85,7 +85,7 @@ impl Args {
         }
         let unreadable = page.numbers.unreadable;
         if let Some(file) = &self.html {
-            let is_filtered = self.filter.is_set();
+            let is_filtered = self.filter != Filter::default();
             let remark = if is_filtered { ", only the records that the filters chose" } else { "" };
             write_page(file, &page.html(remark)?)?;
         } else if counts {
