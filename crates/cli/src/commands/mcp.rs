@@ -83,7 +83,9 @@ impl Args {
             prefix: format!("mcp__{}__", self.name),
             session_id,
             show: Box::new(move |tool, outcome, executor| {
-                show_messages(outcome);
+                for (_, told) in outcome.trail.system_messages() {
+                    output::talk(&format!("{told}\n"));
+                }
                 if is_verbose {
                     show_hooks(tool, outcome, executor);
                 }
@@ -111,13 +113,6 @@ fn exit_code(status: ExitStatus) -> Exit {
         (Some(code), _) => u8::try_from(code).map_or(Exit::INTERNAL, Exit),
         (None, Some(signal)) => u8::try_from(signal).map_or(Exit::INTERNAL, Exit::interrupted),
         (None, None) => Exit::INTERNAL,
-    }
-}
-
-/// Shows the messages of the hooks of a call.
-fn show_messages(outcome: &ToolOutcome) {
-    for (_, told) in outcome.trail.system_messages() {
-        output::talk(&format!("{told}\n"));
     }
 }
 

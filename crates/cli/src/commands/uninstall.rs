@@ -6,9 +6,8 @@ use hookexec_setup::settings::backup::Backup;
 use hookexec_setup::settings::inspect::AgentFile;
 use hookexec_setup::settings::store;
 
-use crate::commands::install::{own_home, uneditable};
+use crate::commands::install::uneditable;
 use crate::commands::target::TargetArgs;
-use crate::console::consent::refuse_agents;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 
@@ -34,8 +33,6 @@ fn forget_firings(agent: Agent) {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        refuse_agents()?;
-        own_home()?;
         for file in self.target.files()? {
             let file = file.with_unread_entries();
             if let Err(error) = &file.entries {

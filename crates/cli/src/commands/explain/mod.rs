@@ -6,7 +6,6 @@ use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::wire::Mode;
 use hookexec_agents::{Agent, Subject};
-use hookexec_files::kinds::Words as _;
 use hookexec_workbench::explain::Explained;
 use serde_json::json;
 
@@ -162,10 +161,10 @@ fn other_keys(hook: &Hook) -> Vec<String> {
     if !hook.enabled {
         keys.push("disabled".to_owned());
     }
-    if let Some((word, _)) = Mode::WORDS.iter().find(|(_, mode)| *mode == hook.mode)
-        && hook.mode != Mode::Enforce
-    {
-        keys.push(format!("mode {word}"));
+    match hook.mode {
+        Mode::Warn => keys.push("mode warn".to_owned()),
+        Mode::Shadow => keys.push("mode shadow".to_owned()),
+        _ => {}
     }
     for key in hook.written_keys() {
         let has_place =
