@@ -1,5 +1,6 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::{echoed_input, found_from_here_alone, missing};
 use hookexec_setup::waits::{answered_within, timeout_for};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::docs::events::field_names;
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
@@ -76,10 +77,7 @@ impl Args {
             processes = start(&config)?;
             check.add(processes.iter().filter_map(refusal));
         }
-        match self.format {
-            PlainFormat::Json => output::print_json(&json(&check, &processes))?,
-            PlainFormat::Text => print(&check, &processes)?,
-        }
+        self.show(&check, &processes)?;
         Ok(if check.problems.has_errors() { Exit::CONFIG } else { Exit::SUCCESS })
     }
 
@@ -108,6 +106,38 @@ impl Args {
                 problems.extend(found.map(|problem| problem.at(hook.location.clone())));
             }
         }
+    }
+
+    /// Writes what was found.
+    fn show(&self, check: &Check, processes: &[ProcessCheck]) -> Result<(), CommandError> {
+        if self.format == PlainFormat::Text && !check.problems.is_empty() {
+            output::talk(&check.problems.render(true));
+        }
+        let (mut rows, mut text) = (Vec::new(), String::new());
+        for ProcessCheck { name, elapsed, problem, .. } in processes {
+            let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            rows.push(json!({ "name": name, "ok": problem.is_none(), "elapsed_ms": millis }));
+            if problem.is_none() {
+                let time = format!("{elapsed:.0?}");
+                let _ = writeln!(text, "process `{name}` completed the handshake within {time}");
+            }
+        }
+        let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
+        let errors = check.problems.iter().filter(|problem| problem.is_error()).count();
+        let warnings = check.problems.iter().count() - errors;
+        let found = json!({
+            "files": files,
+            "hooks": check.hooks,
+            "errors": errors,
+            "warnings": warnings,
+            "problems": check.problems,
+            "processes": rows,
+        });
+        self.format.show(&found, || {
+            let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+            let (hooks, files) = (counted(check.hooks, "hook"), counted(files.len(), "file"));
+            format!("{text}{hooks} in {files}: {errors}, {warnings}\n")
+        })
     }
 
     /// Returns the coding agent that is the host.
@@ -219,45 +249,4 @@ fn unasked(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     Some(Diagnostic::warning(format!(
         "`{label}` asks, and {title} can't: an ask is a denial there"
     )))
-}
-
-/// Writes what was found.
-fn print(check: &Check, processes: &[ProcessCheck]) -> Result<(), CommandError> {
-    if !check.problems.is_empty() {
-        output::talk(&check.problems.render(true));
-    }
-    for ProcessCheck { name, elapsed, problem, .. } in processes {
-        if problem.is_none() {
-            let time = format!("{elapsed:.0?}");
-            output::print(&format!("process `{name}` completed the handshake within {time}\n"))?;
-        }
-    }
-    let (errors, warnings) = counts(check);
-    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-    let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
-    output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
-}
-
-fn json(check: &Check, processes: &[ProcessCheck]) -> Value {
-    let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
-    let mut rows = Vec::new();
-    for ProcessCheck { name, elapsed, problem, .. } in processes {
-        let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        rows.push(json!({ "name": name, "ok": problem.is_none(), "elapsed_ms": elapsed }));
-    }
-    let (errors, warnings) = counts(check);
-    json!({
-        "files": files,
-        "hooks": check.hooks,
-        "errors": errors,
-        "warnings": warnings,
-        "problems": check.problems,
-        "processes": rows,
-    })
-}
-
-/// Returns the numbers of errors and warnings.
-fn counts(check: &Check) -> (usize, usize) {
-    let errors = check.problems.iter().filter(|problem| problem.is_error()).count();
-    (errors, check.problems.iter().count() - errors)
 }
