@@ -8,6 +8,7 @@ use clap::Subcommand;
 use hookexec::config::{Diagnostics, Severity};
 use hookexec_project::trust::{Blocked, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
+use hookexec_setup::program::KeepError;
 
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::consent::ConsentArgs;
@@ -297,8 +298,7 @@ fn working_dir_of(file: &Path) -> PathBuf {
 }
 
 fn store() -> Result<TrustStore, CommandError> {
-    TrustStore::of_user()
-        .ok_or_else(|| CommandError::usage("approvals need a home directory").hint("set HOME"))
+    Ok(TrustStore::of_user().ok_or(KeepError::NoHome)?)
 }
 
 const NOT_WRITTEN: &str = "can't write the approval";
