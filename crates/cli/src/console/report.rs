@@ -74,15 +74,8 @@ pub(crate) fn why_not_run(hook: &Explanation, tool: Option<&str>) -> Option<Stri
         Selection::Disabled => "it is switched off: `enabled: false`".to_owned(),
         Selection::NotMatched => {
             let matcher = plain::line(hook.matcher.as_deref().unwrap_or_default());
-            match tool {
-                Some(tool) => {
-                    format!(
-                        "its matcher `{matcher}` does not match the tool `{}`",
-                        plain::line(tool)
-                    )
-                }
-                None => format!("its matcher `{matcher}` does not match the tool"),
-            }
+            let tool = tool.map(|tool| format!(" `{}`", plain::line(tool)));
+            format!("its matcher `{matcher}` does not match the tool{}", tool.unwrap_or_default())
         }
         Selection::ConditionFails => "its `when` does not hold".to_owned(),
         Selection::DuplicateOf(source) => {

@@ -9,7 +9,7 @@ use hookexec_agents::{Agent, Subject};
 use hookexec_workbench::explain::Explained;
 use serde_json::json;
 
-use crate::commands::run::{agent_name, event_name};
+use crate::commands::run::{agent_name, event_name, from};
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::PlainFormat;
 use crate::console::table::Table;
@@ -93,13 +93,8 @@ impl Args {
             let input = input::parse("explain", event, &input::read_stdin()?)?;
             return Ok(Some(Subject::Own(event, Box::new(input))));
         };
-        let stdin = input::read_stdin()?;
         let event = self.native.as_deref().or(self.event.map(Event::name));
-        let call =
-            match hookexec_agents::read(agent, event, &stdin, |name| std::env::var(name).ok()) {
-                Ok(call) => call,
-                Err(error) => return Err(CommandError::data(error.to_string())),
-            };
+        let call = from::payload(agent, event).map_err(|(problem, _)| problem)?;
         if call.event.is_none() {
             let (name, why) = (call.native.name, call.native.unmapped);
             let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
@@ -164,7 +159,7 @@ fn other_keys(hook: &Hook) -> Vec<String> {
     match hook.mode {
         Mode::Warn => keys.push("mode warn".to_owned()),
         Mode::Shadow => keys.push("mode shadow".to_owned()),
-        _ => {}
+        Mode::Enforce => {}
     }
     for key in hook.written_keys() {
         let has_place =

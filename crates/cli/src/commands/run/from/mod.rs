@@ -345,10 +345,10 @@ fn died(panic: &JoinError) -> CommandError {
 }
 
 /// Why a call can't be read, and the agent's event as far as it is known.
-type Unreadable = (CommandError, Option<&'static str>);
+pub(crate) type Unreadable = (CommandError, Option<&'static str>);
 
 /// Reads the agent's call from stdin.
-fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
+pub(crate) fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
     let stdin = match input::read_stdin() {
         Ok(stdin) => stdin,
         Err(problem) => return Err((problem, None)),
