@@ -1,6 +1,5 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use hookexec_agents::Agent;
 use hookexec_setup::doctor::firings;
 use hookexec_setup::settings::backup::Backup;
 use hookexec_setup::settings::inspect::AgentFile;
@@ -20,15 +19,6 @@ use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
-}
-
-/// Forgets when the agent called, for `doctor`, which would miss its plugin.
-fn forget_firings(agent: Agent) {
-    if agent.plugin().is_some()
-        && let Some(directory) = firings(agent)
-    {
-        let _ = std::fs::remove_dir_all(directory);
-    }
 }
 
 impl Args {
@@ -67,7 +57,12 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        forget_firings(file.agent);
+        // `doctor` would miss a plugin that called before.
+        if file.plugin().is_some()
+            && let Some(directory) = firings(file.agent)
+        {
+            let _ = std::fs::remove_dir_all(directory);
+        }
         let left = if new.is_some() { file.changed_by_hand() } else { Vec::new() };
         for entry in &left {
             let command = &entry.command;
