@@ -73,7 +73,7 @@ impl Args {
             match line.or_usage(unreadable(path))? {
                 None => page.numbers.unreadable += 1,
                 Some(record) if !self.filter.wants(&record) => {}
-                Some(record) if self.html.is_some() => page.add(*record, true),
+                Some(record) if self.html.is_some() => page.add(&record, true),
                 Some(record) if counts => page.numbers.add(&record),
                 Some(record) => {
                     rows.push_str(&self.row(&record));

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookexec::Decision;
-use hookexec::wire::HookStatus;
 use hookexec_builtins::tools;
 use hookexec_files::files;
 use hookexec_files::template::filled;
@@ -54,8 +53,8 @@ impl Page {
     }
 
     /// Takes a record in, and shows it by itself if it is one of the newest.
-    pub(crate) fn add(&mut self, record: Record, is_shown: bool) {
-        self.numbers.add(&record);
+    pub(crate) fn add(&mut self, record: &Record, is_shown: bool) {
+        self.numbers.add(record);
         if let Ok(time) = record.time.parse::<Timestamp>() {
             let second = time.as_second();
             let (first, last) = self.period.unwrap_or((second, second));
@@ -106,26 +105,12 @@ impl Page {
     }
 }
 
-/// Returns a record as it can be opened, and whether a hook of it failed.
-fn row(mut record: Record) -> Value {
-    // As text, too: a script would round its numbers.
-    let json = serde_json::to_string_pretty(&record).unwrap_or_default();
-    let mut failed = false;
-    for hook in &mut record.hooks {
-        failed |= matches!(hook.status, HookStatus::Error | HookStatus::Failed);
-        hook.source = shown(&hook.source).to_owned();
-    }
-    json!({
-        "time": record.time,
-        "decision": word(record.decision),
-        "failed": failed,
-        "event": record.event,
-        "tool": record.tool,
-        "message": record.message,
-        "about": about(&record),
-        "hooks": record.hooks,
-        "json": json,
-    })
+/// Returns a record as it can be opened.
+fn row(record: &Record) -> Value {
+    let sources: Vec<&str> = record.hooks.iter().map(|hook| shown(&hook.source)).collect();
+    // As text: a script would round its numbers.
+    let json = serde_json::to_string_pretty(record).unwrap_or_default();
+    json!({ "about": about(record), "sources": sources, "json": json })
 }
 
 /// Returns what an event was about: its call, or its prompt.

@@ -182,23 +182,26 @@ function events() {
   shares("events", "event", rows.toSorted((one, other) => other.count - one.count), numbers.records);
 }
 
-function record(row) {
+function record({ json, about, sources }) {
+  const row = JSON.parse(json);
+  const decision = row.decision ?? "none";
+  const failed = row.hooks.some((hook) => hook.status === "error" || hook.status === "failed");
   const what = made("span", { class: "what" });
   if (row.message) what.append(said(beginning(row.message)), " ");
-  if (row.about) what.append(made("code", null, beginning(row.about)));
+  if (about) what.append(made("code", null, beginning(about)));
   const event = made("span", { class: "event" }, row.event, row.tool ? " " : "", row.tool ? made("b", null, row.tool) : "");
-  const ran = row.hooks.map((hook) =>
+  const ran = row.hooks.map((hook, index) =>
     made("tr", null,
-      made("th", { scope: "row" }, said(hook.name), made("small", null, hook.source)),
+      made("th", { scope: "row" }, said(hook.name), made("small", null, sources[index])),
       made("td", null, hook.status), made("td", null, hook.decision ?? ""),
       made("td", { class: "n" }, `${milliseconds(hook.duration_ms)} ms`),
       made("td", { class: "said" }, hook.reason ?? hook.error ?? "")));
-  return made("details", { class: `record ${row.decision}${row.failed ? " open" : ""}` },
+  return made("details", { class: `record ${decision}${failed ? " open" : ""}` },
     made("summary", null,
       made("time", null, row.time.split(/[TZ.]/).slice(0, 2).join(" ")), " ",
-      made("span", { class: `dot ${row.decision}` }, DECISIONS[row.decision]), " ", event, " ", what),
+      made("span", { class: `dot ${decision}` }, DECISIONS[decision]), " ", event, " ", what),
     ran.length ? made("table", { class: "ran" }, made("tbody", null, ...ran)) : "",
-    made("pre", null, row.json));
+    made("pre", null, json));
 }
 
 overview();

@@ -271,7 +271,7 @@ impl Survey {
         let mut record = Record::new(time, input, verdict, 0.0);
         record.input = Some(json!({ "tool_name": input.tool(), "tool_input": input.tool_input }));
         let has_effect = record.decision.is_some() || !record.rewritten.is_empty();
-        locked(page).add(record, has_effect);
+        locked(page).add(&record, has_effect);
     }
 
     fn replay(&self, config: Config, project: &str) -> Result<Replay, CommandError> {
