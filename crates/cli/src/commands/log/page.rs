@@ -27,8 +27,6 @@ pub(crate) const TITLE: &str = "<title>hookexec: decisions</title>";
 pub(crate) struct Page {
     /// The numbers of all records.
     pub(crate) numbers: Statistics,
-    /// The times of the first and the last record, in seconds.
-    period: Option<(i64, i64)>,
     /// How many events of each decision a minute has.
     minutes: BTreeMap<i64, BTreeMap<&'static str, usize>>,
     reasons: BTreeMap<String, Reason>,
@@ -56,10 +54,7 @@ impl Page {
     pub(crate) fn add(&mut self, record: &Record, is_shown: bool) {
         self.numbers.add(record);
         if let Ok(time) = record.time.parse::<Timestamp>() {
-            let second = time.as_second();
-            let (first, last) = self.period.unwrap_or((second, second));
-            self.period = Some((first.min(second), last.max(second)));
-            let minute = self.minutes.entry(second.div_euclid(60)).or_default();
+            let minute = self.minutes.entry(time.as_second().div_euclid(60)).or_default();
             *minute.entry(word(record.decision)).or_default() += 1;
         }
         if record.decision == Some(Decision::Deny) {
@@ -84,7 +79,6 @@ impl Page {
         let data = json!({
             "remark": remark,
             "numbers": self.numbers,
-            "period": self.period,
             "minutes": self.minutes.iter().collect::<Vec<_>>(),
             "reasons": self.reasons.iter().collect::<Vec<_>>(),
             "shown": self.shown,
