@@ -21,8 +21,6 @@ pub struct Suite {
     /// Where the hooks run.
     working_dir: PathBuf,
     registry: Registry,
-    /// Each file, with the place of its configuration in `benches`.
-    files: Vec<(CaseFile, usize)>,
     benches: Vec<Bench>,
 }
 
@@ -33,6 +31,8 @@ struct Bench {
     /// Its hooks files, joined by commas.
     name: String,
     config: Config,
+    /// The cases for it.
+    files: Vec<CaseFile>,
     /// What the cases reached of each of its hooks.
     goals: Vec<Goals>,
 }
@@ -99,9 +99,8 @@ impl Suite {
         working_dir: &Path,
         registry: &Registry,
     ) -> Result<Self, Diagnostics> {
-        let (files, benches) = (Vec::new(), Vec::new());
         let (working_dir, registry) = (working_dir.to_owned(), registry.clone());
-        let mut suite = Self { working_dir, registry, files, benches };
+        let mut suite = Self { working_dir, registry, benches: Vec::new() };
         let mut problems = Diagnostics::default();
         for path in paths {
             if let Err(found) = CaseFile::load(path).and_then(|file| suite.add(file)) {
@@ -119,10 +118,12 @@ impl Suite {
             let config = Config::load_files(&file.configs)?;
             let names: Vec<_> = file.configs.iter().map(|path| path.to_string_lossy()).collect();
             let goals = vec![Goals::default(); config.hooks.len()];
-            self.benches.push(Bench { identity, name: names.join(", "), config, goals });
+            let (name, files) = (names.join(", "), Vec::new());
+            self.benches.push(Bench { identity, name, config, files, goals });
         }
-        let problems = self.benches[place].unknown_hooks(&file);
-        self.files.push((file, place));
+        let bench = &mut self.benches[place];
+        let problems = bench.unknown_hooks(&file);
+        bench.files.push(file);
         if problems.has_errors() { Err(problems) } else { Ok(()) }
     }
 
@@ -130,24 +131,23 @@ impl Suite {
     ///
     /// # Errors
     /// When no executor can be built.
-    pub async fn run(&mut self, filter: Option<&str>) -> Result<Results, Diagnostics> {
+    pub async fn run(self, filter: Option<&str>) -> Result<Results, Diagnostics> {
         let mut results = Results { enough_coverage: true, ..Results::default() };
-        for (file, place) in &self.files {
-            let bench = &mut self.benches[*place];
-            let mut cases = Vec::new();
-            for case in &file.cases {
-                if filter.is_some_and(|part| !case.name.contains(part)) {
-                    continue;
+        for mut bench in self.benches {
+            for file in std::mem::take(&mut bench.files) {
+                let mut cases = Vec::new();
+                for case in &file.cases {
+                    if filter.is_some_and(|part| !case.name.contains(part)) {
+                        continue;
+                    }
+                    let report = bench.run(case, &self.working_dir, &self.registry).await?;
+                    results.passed += usize::from(report.passed);
+                    results.failed += usize::from(!report.passed);
+                    cases.push(report);
                 }
-                let report = bench.run(case, &self.working_dir, &self.registry).await?;
-                results.passed += usize::from(report.passed);
-                results.failed += usize::from(!report.passed);
-                cases.push(report);
+                let (path, config) = (file.path, bench.name.clone());
+                results.files.push(FileResults { path, config, cases });
             }
-            let (path, config) = (file.path.clone(), bench.name.clone());
-            results.files.push(FileResults { path, config, cases });
-        }
-        for bench in &self.benches {
             let coverage = Coverage::new(&bench.name, &bench.config.hooks, &bench.goals);
             results.coverage.push(coverage);
         }
