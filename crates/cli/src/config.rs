@@ -34,11 +34,6 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// Returns the arguments that name these files and nothing else.
-    pub(crate) fn of_files(files: &[PathBuf]) -> Self {
-        Self { config: files.to_vec(), ..Self::default() }
-    }
-
     /// Adds `files`, and if there are some, leaves out those that are found.
     pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
         self.config.extend_from_slice(files);
@@ -102,7 +97,7 @@ impl ConfigArgs {
     /// Loads the configuration to show it, and warns about the files that fail.
     pub(crate) fn shown(&self) -> Result<Config, CommandError> {
         let loaded = Loaded::of(&self.options(Purpose::Show)?)?;
-        loaded.notices.warn_untold("");
+        warn_all(loaded.notices.failures(""));
         Ok(loaded.found.config)
     }
 
@@ -237,11 +232,6 @@ impl Notices {
     /// Warns about all of it.
     pub(crate) fn warn(&self) {
         warn_all(self.absent.iter().cloned().chain(self.failures("")));
-    }
-
-    /// Warns about the failures that `text`, which is shown as well, does not name.
-    pub(crate) fn warn_untold(&self, text: &str) {
-        warn_all(self.failures(text));
     }
 
     /// Returns the failures that `text` does not name.

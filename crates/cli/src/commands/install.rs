@@ -261,8 +261,9 @@ fn approve(file: &AgentFile, mut entries: Vec<PlannedEntry>) -> Result<(), Comma
 
 /// Returns the hooks that are configured; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Hook> {
-    let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
-    match ConfigArgs::of_files(&files).shown() {
+    let mut args = ConfigArgs::default();
+    args.config.extend(configs.iter().map(PathBuf::from));
+    match args.shown() {
         Ok(Config { hooks, failed, .. }) => {
             if hooks.is_empty() && failed.is_empty() {
                 warn("no hooks are configured: nothing is guarded; run `hookexec init --user`");

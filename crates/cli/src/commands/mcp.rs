@@ -77,7 +77,7 @@ impl Args {
         command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::spawn(&mut command)
             .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
-        let is_verbose = self.log.verbose();
+        let is_verbose = self.log.verbose > 0;
         let setup = Setup {
             engine: Arc::clone(&engine),
             prefix: format!("mcp__{}__", self.name),
@@ -120,7 +120,7 @@ fn exit_code(status: ExitStatus) -> Exit {
 fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
     let mut text = format!("{}\n", plain::line(&tool.name));
     for verdict in outcome.trail.verdicts() {
-        text.push_str(&report::hooks(&verdict.hooks));
+        text.push_str(&report::hooks(&verdict.hooks, ""));
     }
     let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
     input.tool_kinds = tools::kinds_anywhere(&tool.name);

@@ -36,10 +36,7 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     if let Some(message) = &verdict.system_message {
         told.push_str(message);
     }
-    for report in &verdict.hooks {
-        push_line(&mut text, report, &told);
-    }
-    text
+    text + &hooks(&verdict.hooks, &told)
 }
 
 /// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of
@@ -48,11 +45,11 @@ fn indented(text: &str) -> String {
     plain(text).replace('\n', "\n      ")
 }
 
-/// Returns a line for each hook that ran.
-pub(crate) fn hooks(reports: &[HookReport]) -> String {
+/// Returns a line for each hook that ran; without the cause of a failure that is in `told` already.
+pub(crate) fn hooks(reports: &[HookReport], told: &str) -> String {
     let mut text = String::new();
     for report in reports {
-        push_line(&mut text, report, "");
+        push_line(&mut text, report, told);
     }
     text
 }

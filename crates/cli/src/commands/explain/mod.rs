@@ -82,7 +82,7 @@ impl Args {
             PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
         };
-        notices.warn_untold(&text);
+        warn_all(notices.failures(&text));
         self.format.show(&explained, || text)
     }
 

@@ -65,9 +65,9 @@ impl Filter {
             return false;
         }
         if let Some(since) = self.since {
-            let time = record.time.parse::<Timestamp>();
-            if time.is_err() || time.is_ok_and(|time| time < since) {
-                return false;
+            match record.time.parse::<Timestamp>() {
+                Ok(time) if time >= since => {}
+                _ => return false,
             }
         }
         let Some(wanted) = &self.hook else { return true };

@@ -157,15 +157,15 @@ impl Args {
         notices: &Notices,
         loaded: Option<(&Executor, &Input)>,
     ) -> Result<Exit, CommandError> {
-        if self.log.verbose() {
-            output::talk(&report::hooks(&verdict.hooks));
+        if self.log.verbose > 0 {
+            output::talk(&report::hooks(&verdict.hooks, ""));
             if let Some((executor, input)) = loaded {
                 output::talk(&report::not_run(&executor.explain(verdict.event, input)));
             }
         }
         if self.format == Some(PlainFormat::Text) {
             let text = report::verdict(verdict);
-            notices.warn_untold(&text);
+            warn_all(notices.failures(&text));
             output::print(&text)?;
         } else {
             output::print_json_line(verdict)?;

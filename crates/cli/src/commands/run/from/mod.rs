@@ -264,8 +264,8 @@ impl Work<'_> {
 
     /// Shows details on stderr, beside the answer to the agent, for a person who tries a hook out.
     fn show(&self, call: &NativeCall, verdict: &Verdict) {
-        if self.args.log.verbose() {
-            output::talk(&report::hooks(&verdict.hooks));
+        if self.args.log.verbose > 0 {
+            output::talk(&report::hooks(&verdict.hooks, ""));
             if let Some(executor) = self.executor() {
                 output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
             }
