@@ -17,19 +17,24 @@ use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use hookexec_files::{later, section, words};
 
+pub(super) const CASE_HINT: &str =
+    "write `- { name: ..., event: pre_tool_use, input: {...}, expect: { decision: deny } }`";
+
 section! {
     /// The keys at the top of a file.
     pub(super) FileKeys<'n>, "a file of cases":
     config "config": Names, "",
         "the hooks file, or several that add up, from the directory of this file; left out, \
          `x.test.yaml` is for `x.yaml`";
-    cases "cases": CaseList<'n>, "an error", "the cases";
+    cases "cases": CaseList<'n>, "an error" ("a file of cases needs `cases`", CASE_HINT),
+        "the cases";
 }
 
 section! {
     /// The keys of a case.
     pub(super) CaseKeys<'n>, "a case":
-    name "name": Filled, "an error", "its name, which no other case of the file has";
+    name "name": Filled, "an error" ("a case needs `name`", CASE_HINT),
+        "its name, which no other case of the file has";
     event "event": EventName<'n>, "",
         "the event; with `from` also in the agent's words, and only if its payload does not name \
          it";
@@ -39,7 +44,7 @@ section! {
     payload "payload": Payload<'n>, "", "what the agent writes to standard input";
     stubs "stubs": Stubs, "none",
         "hooks that do not run, by name, each with the answer it gives; `{}` means no opinion";
-    expect "expect": At<'n, Expectation>, "an error",
+    expect "expect": At<'n, Expectation>, "an error" ("a case needs `expect`", CASE_HINT),
         "what should come out; what is left out is not looked at";
 }
 
