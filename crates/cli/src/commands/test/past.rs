@@ -16,6 +16,7 @@ use hookexec_agents::{Agent, Found, NativeCall, SeenCalls, Subject, Transcript, 
 use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
+use hookexec_setup::doctor::version_numbers;
 use hookexec_workbench::records::Statistics;
 use hookexec_workbench::testing::{
     Habits, Outcome, Past, PastGroup, Replay, is_self_contained, stays_here,
@@ -361,7 +362,7 @@ impl<'s> Work<'s> {
             self.found.note("of an unknown form", path.to_string());
         }
         if let (Some(version), Some(measured)) = (&transcript.version, self.survey.agent.measured())
-            && numbers(version) > numbers(measured.version)
+            && version_numbers(version) > version_numbers(measured.version)
         {
             let about = format!("newer than {}, whose form is known", measured.version);
             self.found.note(&about, format!("{version} ({path})"));
@@ -417,9 +418,4 @@ fn push_group(text: &mut String, number: usize, group: &PastGroup) {
     let (day, about) = (time.get(..10).unwrap_or(time), plain::line(&about));
     let about = shortened(&about, 100);
     let _ = writeln!(text, "     {DIM}{day}{DIM:#} {}: {about}", plain::line(tool));
-}
-
-/// Returns the numbers of a version, as of `2.1.329`.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map(|part| part.parse().unwrap_or_default()).collect()
 }
