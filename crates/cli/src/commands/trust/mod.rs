@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Diagnostics, Severity};
+use hookexec_files::files;
 use hookexec_project::trust::{Blocked, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
 use hookexec_setup::program::KeepError;
@@ -273,15 +274,8 @@ impl Target {
 
     fn is_meant(&self, path: &Path) -> bool {
         let Some(file) = &self.file else { return true };
-        match (real_path(path), real_path(file)) {
-            (Ok(path), Ok(file)) => path == file,
-            _ => false,
-        }
+        std::path::absolute(file).is_ok_and(|file| files::real(&file) == files::real(path))
     }
-}
-
-fn real_path(path: &Path) -> std::io::Result<PathBuf> {
-    dunce::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
 /// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in
