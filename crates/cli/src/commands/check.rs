@@ -102,8 +102,8 @@ impl Args {
                 problems.push(warning.at(hook.location.clone()));
             }
             if let Some(agent) = self.agent() {
-                let found = late(hook, agent, project).into_iter().chain(unasked(hook, agent));
-                problems.extend(found.map(|problem| problem.at(hook.location.clone())));
+                problems.extend(late(hook, agent, project));
+                problems.extend(unasked(hook, agent));
             }
         }
     }
@@ -229,7 +229,7 @@ fn late(hook: &Hook, agent: Agent, project: &Path) -> Option<Diagnostic> {
     if let Some(wait) = timeout_for(hook.timeout) {
         hint = format!("{hint}, or run `hookexec install {agent} --timeout {wait}`");
     }
-    Some(warning.hint(hint))
+    Some(warning.hint(hint).at(hook.location.clone()))
 }
 
 /// Returns a warning of a rule that asks where `agent` can't ask its user.
@@ -246,7 +246,6 @@ fn unasked(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         return None;
     }
     let (label, title) = (hook.label(), agent.title());
-    Some(Diagnostic::warning(format!(
-        "`{label}` asks, and {title} can't: an ask is a denial there"
-    )))
+    let message = format!("`{label}` asks, and {title} can't: an ask is a denial there");
+    Some(Diagnostic::warning(message).at(hook.location.clone()))
 }
