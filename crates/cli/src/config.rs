@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::{Config, Executor, ExecutorBuilder, Registry};
+use hookexec::{Config, Executor, ExecutorBuilder};
 use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 
@@ -187,19 +187,14 @@ impl Loaded {
         self.builder().build().map_err(|first| all_problems(options, first))
     }
 
-    /// Builds the executor with a registry of the caller's own, and returns only the first kind of
-    /// problems.
-    pub(crate) fn build_with(self, registry: Registry) -> Result<Executor, Diagnostics> {
-        self.builder().registry(registry).build()
-    }
-
     /// Builds the executor of a run that leaves no counts behind.
     pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
         let options = self.options.clone();
         self.builder().counts_only_read().build().map_err(|first| all_problems(options, first))
     }
 
-    fn builder(self) -> ExecutorBuilder {
+    /// Returns the builder of the executor.
+    pub(crate) fn builder(self) -> ExecutorBuilder {
         let builder = Executor::builder(self.found.config).registry(registry::all());
         match &self.options.working_dir {
             Some(project) => builder.working_dir(project),

@@ -202,18 +202,16 @@ impl ExplainedCourse {
         for step in steps {
             let mut changes = Vec::new();
             if let Some(made) = step.made {
-                compare_inputs(&inputs[step.input - 1], &inputs[made - 1], &mut changes);
+                let mut before = fields(&inputs[step.input - 1]);
+                let mut after = fields(&inputs[made - 1]);
+                for field in REWRITABLE {
+                    let (before, after) = (before.remove(field), after.remove(field));
+                    compare(field.to_owned(), before, after, &mut changes);
+                }
             }
             explained.push(ExplainedStep { step, changes });
         }
         Self { steps: explained, final_input }
-    }
-}
-
-fn compare_inputs(before: &Input, after: &Input, found: &mut Vec<Change>) {
-    let (mut before, mut after) = (fields(before), fields(after));
-    for field in REWRITABLE {
-        compare(field.to_owned(), before.remove(field), after.remove(field), found);
     }
 }
 

@@ -276,7 +276,10 @@ pub fn cases_schema() -> Json {
     define(&mut definitions, "input", schema::input());
     define(&mut definitions, "answer", schema::output());
     define(&mut definitions, "text", json!({ "anyOf": [plain, PatternKeys::schema()] }));
-    define(&mut definitions, "case", case_schema());
+    let mut case = CaseKeys::schema();
+    case["properties"]["expect"]["minProperties"] = 1.into();
+    case["description"] = "One event, and what the hooks should make of it.".into();
+    define(&mut definitions, "case", case);
     let mut schema = FileKeys::schema();
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
     schema["$id"] = "https://json.schemastore.org/hookexec-cases.json".into();
@@ -295,11 +298,4 @@ fn define(definitions: &mut JsonObject, name: &str, mut schema: Json) {
         schema.retain(|key, _| !["$schema", "definitions", "title"].contains(&key.as_str()));
     }
     definitions.insert(name.to_owned(), schema);
-}
-
-fn case_schema() -> Json {
-    let mut schema = CaseKeys::schema();
-    schema["properties"]["expect"]["minProperties"] = 1.into();
-    schema["description"] = "One event, and what the hooks should make of it.".into();
-    schema
 }

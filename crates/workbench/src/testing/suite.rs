@@ -33,7 +33,7 @@ struct Bench {
     config: Config,
     /// The cases for it.
     files: Vec<CaseFile>,
-    /// What the cases reached of each of its hooks.
+    /// The goals that the cases reached, for each of its hooks.
     goals: Vec<Goals>,
 }
 
