@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::{Config, Executor, ExecutorBuilder, Registry};
+use hookexec::{Config, Executor, ExecutorBuilder};
 use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 
@@ -34,11 +34,6 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// Returns the arguments that name these files and nothing else.
-    pub(crate) fn of_files(files: &[PathBuf]) -> Self {
-        Self { config: files.to_vec(), ..Self::default() }
-    }
-
     /// Adds `files`, and if there are some, leaves out those that are found.
     pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
         self.config.extend_from_slice(files);
@@ -89,15 +84,21 @@ impl ConfigArgs {
         }
     }
 
-    /// Loads the configuration. A caller that runs its hooks first sees to it that the process is
+    /// Loads the configuration to run its hooks. The caller first sees to it that the process is
     /// [`not_too_deep`].
     pub(crate) fn load(&self, purpose: Purpose) -> Result<Loaded, CommandError> {
         let options = self.options(purpose)?;
-        match (Loaded::of(&options), purpose) {
-            (Ok(loaded), _) => Ok(loaded),
-            (Err(first), Purpose::Run) => Err(all_problems(options, first)),
-            (Err(first), Purpose::Judge | Purpose::Show) => Err(CommandError::config(first)),
+        match Loaded::of(&options) {
+            Err(first) if purpose == Purpose::Run => Err(all_problems(options, first)),
+            loaded => Ok(loaded?),
         }
+    }
+
+    /// Loads the configuration to show it, and warns about the files that fail.
+    pub(crate) fn shown(&self) -> Result<Config, CommandError> {
+        let loaded = Loaded::of(&self.options(Purpose::Show)?)?;
+        warn_all(loaded.notices.failures(""));
+        Ok(loaded.found.config)
     }
 
     /// Returns what to load.
@@ -186,19 +187,14 @@ impl Loaded {
         self.builder().build().map_err(|first| all_problems(options, first))
     }
 
-    /// Builds the executor with a registry of the caller's own, and returns only the first kind of
-    /// problems.
-    pub(crate) fn build_with(self, registry: Registry) -> Result<Executor, Diagnostics> {
-        self.builder().registry(registry).build()
-    }
-
     /// Builds the executor of a run that leaves no counts behind.
     pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
         let options = self.options.clone();
         self.builder().counts_only_read().build().map_err(|first| all_problems(options, first))
     }
 
-    fn builder(self) -> ExecutorBuilder {
+    /// Returns the builder of the executor.
+    pub(crate) fn builder(self) -> ExecutorBuilder {
         let builder = Executor::builder(self.found.config).registry(registry::all());
         match &self.options.working_dir {
             Some(project) => builder.working_dir(project),
@@ -231,11 +227,6 @@ impl Notices {
     /// Warns about all of it.
     pub(crate) fn warn(&self) {
         warn_all(self.absent.iter().cloned().chain(self.failures("")));
-    }
-
-    /// Warns about the failures that `text`, which is shown as well, does not name.
-    pub(crate) fn warn_untold(&self, text: &str) {
-        warn_all(self.failures(text));
     }
 
     /// Returns the failures that `text` does not name.

@@ -20,14 +20,6 @@ pub(crate) struct ConnectArgs {
     pub(super) connect: Option<PathBuf>,
 }
 
-/// The server that answers.
-pub(crate) struct Server {
-    pub(super) socket: PathBuf,
-    /// Whether a call without its verdict fails, unless no hook can have run. If not, the hooks run in
-    /// this process.
-    pub(super) must_answer: bool,
-}
-
 /// The result of asking a server.
 pub(crate) enum Reply {
     Verdict(Box<Verdict>),
@@ -38,41 +30,43 @@ pub(crate) enum Reply {
 }
 
 impl ConnectArgs {
-    /// Returns the server that is named. It is none for a hook's own call: a server does not know how
-    /// deep that is nested.
-    pub(crate) fn server(&self, must_answer: bool) -> Option<Server> {
+    /// Returns the socket of the server that is named. There is none for a hook's own call: a server
+    /// does not know how deep that is nested.
+    pub(crate) fn socket(&self) -> Option<&Path> {
         if std::env::var_os(depth::VARIABLE).is_some() {
             return None;
         }
-        Some(Server { socket: self.connect.clone()?, must_answer })
+        self.connect.as_deref()
     }
 }
 
-impl Server {
-    /// Asks the server, unless the project could not be found in time or the administrator has hooks.
-    /// Managed hooks run in the process of the call, with all others: another program may have put
-    /// its own server there, which does not know them.
-    pub(crate) async fn answer(
-        &self,
-        options: &LoadOptions,
-        question: Question<'_>,
-        until: Option<Instant>,
-    ) -> Reply {
-        if options.without_project || options.has_managed_files() {
-            return Reply::RunHere(None);
-        }
-        let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
-        let problem = match server::verdict(&self.socket, question, project, until).await {
-            Ok(verdict) => return Reply::Verdict(Box::new(verdict)),
-            Err(problem) => problem,
-        };
-        let socket = self.socket.display();
-        if !self.must_answer || problem.ran_nothing() {
-            let why = format!("the server at {socket} {problem}; the hooks run without it");
-            return Reply::RunHere(Some(why));
-        }
-        Reply::Fail(format!("the server at {socket} {problem}; {}", remedy(&self.socket)))
+/// Asks the server at `socket`, unless the project could not be found in time or the administrator has
+/// hooks. Managed hooks run in the process of the call, with all others: another program may have put
+/// its own server there, which does not know them.
+///
+/// An agent's call without its verdict fails, unless no hook can have run. For any other question the
+/// hooks then run in this process.
+pub(crate) async fn ask(
+    socket: &Path,
+    options: &LoadOptions,
+    question: Question<'_>,
+    until: Option<Instant>,
+) -> Reply {
+    if options.without_project || options.has_managed_files() {
+        return Reply::RunHere(None);
     }
+    let must_answer = matches!(question, Question::Native(_));
+    let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
+    let problem = match server::verdict(socket, question, project, until).await {
+        Ok(verdict) => return Reply::Verdict(Box::new(verdict)),
+        Err(problem) => problem,
+    };
+    let place = socket.display();
+    if !must_answer || problem.ran_nothing() {
+        let why = format!("the server at {place} {problem}; the hooks run without it");
+        return Reply::RunHere(Some(why));
+    }
+    Reply::Fail(format!("the server at {place} {problem}; {}", remedy(socket)))
 }
 
 /// Returns what to do about a server that gives no verdict.
@@ -96,9 +90,9 @@ mod tests {
         let mut options = LoadOptions::default();
         options.managed_dir = Some(managed.path().into());
         let input = Input::default();
-        let server = Server { socket: "/nowhere".into(), must_answer: true };
-        let ask = || server.answer(&options, Question::Own(Event::Stop, &input), None);
-        assert!(matches!(ask().await, Reply::Fail(_)));
+        let question = || Question::Own(Event::Stop, &input);
+        let ask = || ask(Path::new("/nowhere"), &options, question(), None);
+        assert!(matches!(ask().await, Reply::RunHere(Some(_))));
         std::fs::create_dir(managed.path().join("hooks.d")).unwrap();
         assert!(matches!(ask().await, Reply::RunHere(None)));
     }

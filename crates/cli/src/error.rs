@@ -61,22 +61,22 @@ impl CommandError {
 
     /// Returns an error in the arguments.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Exit::Usage, message)
+        Self::new(Exit::USAGE, message)
     }
 
     /// Returns an error in what stands on stdin.
     pub(crate) fn data(message: impl Into<String>) -> Self {
-        Self::new(Exit::Data, message)
+        Self::new(Exit::DATA, message)
     }
 
     /// Returns the errors of a configuration.
     pub(crate) fn config(problems: Diagnostics) -> Self {
-        Self { exit: Exit::Config, cause: Cause::Config(problems), hints: Vec::new() }
+        Self { exit: Exit::CONFIG, cause: Cause::Config(problems), hints: Vec::new() }
     }
 
     /// Returns the error that there is nothing to look at.
     pub(crate) fn no_files() -> Self {
-        Self::new(Exit::Config, NO_FILES).hint(format!(
+        Self::new(Exit::CONFIG, NO_FILES).hint(format!(
             "they are looked for at hooks.yaml, .hookexec/hooks.yaml and .hookexec/hooks.d/*.yaml in the project, \
              at hooks.yaml and hooks.d/*.yaml in ~/.config/hookexec and in {MANAGED_DIRECTORY}, and where \
              `--config FILE` says",
@@ -85,19 +85,19 @@ impl CommandError {
 
     /// Returns that what was asked for is not so.
     pub(crate) fn negative(message: impl Into<String>) -> Self {
-        Self::new(Exit::Negative, message)
+        Self::new(Exit::NEGATIVE, message)
     }
 
     /// Returns the end by a signal, before there was an answer.
     pub(crate) fn interrupted(signal: &str, number: u8) -> Self {
         let message =
             format!("ended by {signal} before there was an answer; the hooks are stopped");
-        Self::new(Exit::Interrupted(number), message)
+        Self::new(Exit::interrupted(number), message)
     }
 
     /// Returns an error of the program itself.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
-        Self::new(Exit::Internal, message)
+        Self::new(Exit::INTERNAL, message)
     }
 
     /// Adds what to do about it.
@@ -204,7 +204,7 @@ impl Display for CommandError {
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     // Help and version come this way, too; they go to stdout.
     let _ = error.print();
-    if error.use_stderr() { Exit::Usage } else { Exit::Success }
+    if error.use_stderr() { Exit::USAGE } else { Exit::SUCCESS }
 }
 
 /// Where and why the last panic happened.

@@ -166,7 +166,7 @@ pub fn run<W: Into<OsString>>(
     .into()
 }
 
-/// Does `work`; a panic in it ends in [`Exit::Internal`], where the runtime's own exit code would
+/// Does `work`; a panic in it ends in [`Exit::INTERNAL`], where the runtime's own exit code would
 /// be 101, or in an answer to the agent. Nothing that goes wrong may look like permission.
 fn guarded(caller: Option<&Caller>, work: impl FnOnce() -> Exit) -> Exit {
     if let Ok(exit) = panic::catch_unwind(AssertUnwindSafe(work)) {
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn a_panic_is_no_answer() {
-        assert_eq!(guarded(None, || panic!("oh no")), Exit::Internal);
-        assert_eq!(guarded(None, || Exit::Success), Exit::Success);
+        assert_eq!(guarded(None, || panic!("oh no")), Exit::INTERNAL);
+        assert_eq!(guarded(None, || Exit::SUCCESS), Exit::SUCCESS);
         let caller = Caller::of("hookexec run --from windsurf".split(' '));
-        assert_eq!(guarded(caller.as_ref(), || panic!("oh no")), Exit::Denied);
+        assert_eq!(guarded(caller.as_ref(), || panic!("oh no")), Exit::DENIED);
     }
 }

@@ -94,7 +94,7 @@ macro_rules! section {
     };
     (@keys $(#[$meta:meta])* $visible:vis $name:ident [$($generics:tt)*] $life:lifetime
      [$($written:ident)?], $what:literal:
-     $($field:ident $key:literal: $kind:ty, $default:literal $(($needed:literal, $hint:literal))?,
+     $($field:ident $key:literal: $kind:ty, $default:literal $(($needed:literal, $hint:expr))?,
        $doc:literal;)*) => {
         $(#[$meta])*
         #[derive(Default)]

@@ -81,23 +81,22 @@ impl Explained {
             }
         };
         let (verdict, course) = ran.unzip();
-        let explanations = subject.explain(executor);
-        let mut reports = vec![None; explanations.len()];
+        let mut reports = Vec::new();
         if let Some(verdict) = &verdict {
-            reports = reports_of(&explanations, verdict);
+            reports.extend(&verdict.hooks);
         }
         let (mut hooks, mut of_other_events) = (Vec::new(), 0);
-        for (explanation, report) in explanations.into_iter().zip(reports) {
+        for explanation in subject.explain(executor) {
             if matches!(explanation.selection, Selection::OtherEvent(_)) {
                 of_other_events += 1;
                 continue;
             }
-            let mut hook = ExplainedHook { explanation, report: None, effect: None };
-            if let (Some(report), Some(verdict)) = (report, &verdict) {
-                hook.effect = effect(report, verdict);
-                hook.report = Some(report.clone());
+            let report = take_report(&explanation, &mut reports).cloned();
+            let mut effect = None;
+            if let (Some(report), Some(verdict)) = (&report, &verdict) {
+                effect = effect_of(report, verdict);
             }
-            hooks.push(hook);
+            hooks.push(ExplainedHook { explanation, report, effect });
         }
         Self {
             event,
@@ -113,7 +112,7 @@ impl Explained {
     }
 }
 
-fn effect(report: &HookReport, verdict: &Verdict) -> Option<Effect> {
+fn effect_of(report: &HookReport, verdict: &Verdict) -> Option<Effect> {
     // What the report says of a failure's decision is what its failure means for the event.
     let decision = report.decision?;
     Some(if report.mode.is_some_and(|mode| mode != Mode::Enforce) {
@@ -133,22 +132,10 @@ pub fn why_no_opinion(report: &HookReport) -> Option<&str> {
     report.reason.as_deref()
 }
 
-/// Returns, for each of `explanations`, what the hook did; `None` when it did not run. `verdict` is from
-/// the same executor and event.
-pub(crate) fn reports_of<'v>(
-    explanations: &[Explanation],
-    verdict: &'v Verdict,
-) -> Vec<Option<&'v HookReport>> {
-    // Reports are in config order, too: of two identical ones, the first belongs to the first hook.
-    let mut left: Vec<&HookReport> = verdict.hooks.iter().collect();
-    let mut reports = Vec::with_capacity(explanations.len());
-    for explanation in explanations {
-        reports.push(take_report(explanation, &mut left));
-    }
-    reports
-}
-
-fn take_report<'v>(
+/// Takes the report of a hook out of those of the same executor and event that are `left`; `None` if the
+/// hook did not run. Reports are in config order, as explanations are: of two identical ones, the first
+/// belongs to the first hook.
+pub(crate) fn take_report<'v>(
     explanation: &Explanation,
     left: &mut Vec<&'v HookReport>,
 ) -> Option<&'v HookReport> {
@@ -220,18 +207,16 @@ impl ExplainedCourse {
         for step in steps {
             let mut changes = Vec::new();
             if let Some(made) = step.made {
-                compare_inputs(&inputs[step.input - 1], &inputs[made - 1], &mut changes);
+                let mut before = fields(&inputs[step.input - 1]);
+                let mut after = fields(&inputs[made - 1]);
+                for field in REWRITABLE {
+                    let (before, after) = (before.remove(field), after.remove(field));
+                    compare(field.to_owned(), before, after, &mut changes);
+                }
             }
             explained.push(ExplainedStep { step, changes });
         }
         Self { steps: explained, final_input }
-    }
-}
-
-fn compare_inputs(before: &Input, after: &Input, found: &mut Vec<Change>) {
-    let (mut before, mut after) = (fields(before), fields(after));
-    for field in REWRITABLE {
-        compare(field.to_owned(), before.remove(field), after.remove(field), found);
     }
 }
 

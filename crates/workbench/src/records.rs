@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -42,27 +42,24 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
 /// The name of the log that stdin is.
 pub const STDIN: &str = "-";
 
-/// Reads the log at `path`, or on stdin, line after line, and calls `each` with it.
+/// Reads the log at `path`, or on stdin, line after line.
 ///
 /// # Errors
 /// When there is none, or a file can't be read.
-pub fn read(path: &Path, mut each: impl FnMut(LogLine)) -> io::Result<()> {
+pub fn read(path: &Path) -> io::Result<impl Iterator<Item = io::Result<LogLine>>> {
+    let mut readers: Vec<Box<dyn BufRead>> = Vec::new();
     if path == Path::new(STDIN) {
-        return read_lines(io::stdin().lock(), &mut each);
-    }
-    for file in files(path)? {
-        read_lines(BufReader::new(File::open(file)?), &mut each)?;
-    }
-    Ok(())
-}
-
-fn read_lines(lines: impl io::BufRead, each: &mut impl FnMut(LogLine)) -> io::Result<()> {
-    for line in lines.split(b'\n') {
-        for found in parse(&line?) {
-            each(found);
+        readers.push(Box::new(io::stdin().lock()));
+    } else {
+        for file in files(path)? {
+            readers.push(Box::new(BufReader::new(File::open(file)?)));
         }
     }
-    Ok(())
+    let lines = readers.into_iter().flat_map(|reader| reader.split(b'\n'));
+    Ok(lines.flat_map(|line| match line {
+        Ok(line) => parse(&line).into_iter().map(Ok).collect(),
+        Err(error) => vec![Err(error)],
+    }))
 }
 
 /// Reads a line: a record, or one that was cut and perhaps another that was appended to it.

@@ -1,5 +1,6 @@
 //! `hookexec check`: all that is wrong with the hooks files.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use hookexec_project::Check;
 use hookexec_setup::matchers;
 use hookexec_setup::scripts::{echoed_input, found_from_here_alone, missing};
 use hookexec_setup::waits::{answered_within, timeout_for};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::commands::docs::events::field_names;
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
@@ -76,11 +77,8 @@ impl Args {
             processes = start(&config)?;
             check.add(processes.iter().filter_map(refusal));
         }
-        match self.format {
-            PlainFormat::Json => output::print_json(&json(&check, &processes))?,
-            PlainFormat::Text => print(&check, &processes)?,
-        }
-        Ok(if check.problems.has_errors() { Exit::Config } else { Exit::Success })
+        self.show(&check, &processes)?;
+        Ok(if check.problems.has_errors() { Exit::CONFIG } else { Exit::SUCCESS })
     }
 
     /// Adds warnings of programs and scripts that are not there (they may be when the hook runs),
@@ -104,10 +102,42 @@ impl Args {
                 problems.push(warning.at(hook.location.clone()));
             }
             if let Some(agent) = self.agent() {
-                let found = late(hook, agent, project).into_iter().chain(unasked(hook, agent));
-                problems.extend(found.map(|problem| problem.at(hook.location.clone())));
+                problems.extend(late(hook, agent, project));
+                problems.extend(unasked(hook, agent));
             }
         }
+    }
+
+    /// Writes what was found.
+    fn show(&self, check: &Check, processes: &[ProcessCheck]) -> Result<(), CommandError> {
+        if self.format == PlainFormat::Text && !check.problems.is_empty() {
+            output::talk(&check.problems.render(true));
+        }
+        let (mut rows, mut text) = (Vec::new(), String::new());
+        for ProcessCheck { name, elapsed, problem, .. } in processes {
+            let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            rows.push(json!({ "name": name, "ok": problem.is_none(), "elapsed_ms": millis }));
+            if problem.is_none() {
+                let time = format!("{elapsed:.0?}");
+                let _ = writeln!(text, "process `{name}` completed the handshake within {time}");
+            }
+        }
+        let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
+        let errors = check.problems.iter().filter(|problem| problem.is_error()).count();
+        let warnings = check.problems.iter().count() - errors;
+        let found = json!({
+            "files": files,
+            "hooks": check.hooks,
+            "errors": errors,
+            "warnings": warnings,
+            "problems": check.problems,
+            "processes": rows,
+        });
+        self.format.show(&found, || {
+            let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+            let (hooks, files) = (counted(check.hooks, "hook"), counted(files.len(), "file"));
+            format!("{text}{hooks} in {files}: {errors}, {warnings}\n")
+        })
     }
 
     /// Returns the coding agent that is the host.
@@ -199,7 +229,7 @@ fn late(hook: &Hook, agent: Agent, project: &Path) -> Option<Diagnostic> {
     if let Some(wait) = timeout_for(hook.timeout) {
         hint = format!("{hint}, or run `hookexec install {agent} --timeout {wait}`");
     }
-    Some(warning.hint(hint))
+    Some(warning.hint(hint).at(hook.location.clone()))
 }
 
 /// Returns a warning of a rule that asks where `agent` can't ask its user.
@@ -216,48 +246,6 @@ fn unasked(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         return None;
     }
     let (label, title) = (hook.label(), agent.title());
-    Some(Diagnostic::warning(format!(
-        "`{label}` asks, and {title} can't: an ask is a denial there"
-    )))
-}
-
-/// Writes what was found.
-fn print(check: &Check, processes: &[ProcessCheck]) -> Result<(), CommandError> {
-    if !check.problems.is_empty() {
-        output::talk(&check.problems.render(true));
-    }
-    for ProcessCheck { name, elapsed, problem, .. } in processes {
-        if problem.is_none() {
-            let time = format!("{elapsed:.0?}");
-            output::print(&format!("process `{name}` completed the handshake within {time}\n"))?;
-        }
-    }
-    let (errors, warnings) = counts(check);
-    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
-    let (hooks, files) = (counted(check.hooks, "hook"), counted(check.files.len(), "file"));
-    output::print(&format!("{hooks} in {files}: {errors}, {warnings}\n"))
-}
-
-fn json(check: &Check, processes: &[ProcessCheck]) -> Value {
-    let files: Vec<_> = check.files.iter().map(|path| path.to_string_lossy()).collect();
-    let mut rows = Vec::new();
-    for ProcessCheck { name, elapsed, problem, .. } in processes {
-        let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        rows.push(json!({ "name": name, "ok": problem.is_none(), "elapsed_ms": elapsed }));
-    }
-    let (errors, warnings) = counts(check);
-    json!({
-        "files": files,
-        "hooks": check.hooks,
-        "errors": errors,
-        "warnings": warnings,
-        "problems": check.problems,
-        "processes": rows,
-    })
-}
-
-/// Returns the numbers of errors and warnings.
-fn counts(check: &Check) -> (usize, usize) {
-    let errors = check.problems.iter().filter(|problem| problem.is_error()).count();
-    (errors, check.problems.iter().count() - errors)
+    let message = format!("`{label}` asks, and {title} can't: an ask is a denial there");
+    Some(Diagnostic::warning(message).at(hook.location.clone()))
 }

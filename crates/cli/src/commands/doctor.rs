@@ -94,7 +94,7 @@ fn report(
         let (problems, warnings) = (counted(problems, "problem"), counted(warnings, "warning"));
         format!("{}{problems}, {warnings}\n", text(sections))
     })?;
-    Ok(if problems > 0 { Exit::Negative } else { Exit::Success })
+    Ok(if problems > 0 { Exit::NEGATIVE } else { Exit::SUCCESS })
 }
 
 /// Returns the files of agents that are used here, for programs.

@@ -8,7 +8,7 @@ use hookexec_agents::Agent;
 use hookexec_builtins::shell::quoted;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_setup::codex::{self, IN_CODEX};
-use hookexec_setup::program::{self, KeepError, Program};
+use hookexec_setup::program::{self, Program};
 use hookexec_setup::settings::backup::Backup;
 use hookexec_setup::settings::call::CallOptions;
 use hookexec_setup::settings::edit::{PlannedEntry, planned};
@@ -18,10 +18,10 @@ use hookexec_setup::system;
 use hookexec_setup::waits::{LONGEST, kept_timeout, needed_timeout, within_of};
 
 use crate::commands::target::TargetArgs;
-use crate::config::{ConfigArgs, Purpose};
+use crate::config::ConfigArgs;
+use crate::console::output;
 use crate::console::report::counted;
-use crate::console::{consent, output};
-use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable, warn};
+use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 
 /// Puts hookexec into the hook settings of coding agents
 ///
@@ -54,8 +54,6 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        consent::refuse_agents()?;
-        own_home()?;
         let files = self.target.files()?;
         self.check(&files)?;
         let (configs, socket) = (self.configs()?, self.socket()?);
@@ -263,11 +261,10 @@ fn approve(file: &AgentFile, mut entries: Vec<PlannedEntry>) -> Result<(), Comma
 
 /// Returns the hooks that are configured; none if the files have errors.
 fn configured(configs: &[String]) -> Vec<Hook> {
-    let files: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
-    match ConfigArgs::of_files(&files).load(Purpose::Show) {
-        Ok(loaded) => {
-            loaded.notices.warn_untold("");
-            let Config { hooks, failed, .. } = loaded.found.config;
+    let mut args = ConfigArgs::default();
+    args.config.extend(configs.iter().map(PathBuf::from));
+    match args.shown() {
+        Ok(Config { hooks, failed, .. }) => {
             if hooks.is_empty() && failed.is_empty() {
                 warn("no hooks are configured: nothing is guarded; run `hookexec init --user`");
             }
@@ -289,18 +286,6 @@ fn utf8(path: &Path) -> Result<String, CommandError> {
         CommandError::usage(format!("the path {path} {problem} and can't stand in settings"))
             .hint("move the file to a path of plain letters")
     })
-}
-
-/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is
-/// written there.
-pub(crate) fn own_home() -> Result<(), CommandError> {
-    let home = hookexec::home_directory().ok_or(KeepError::NoHome)?;
-    let found = home.metadata().or_usage(unreadable(&home))?;
-    if hookexec_files::platform::system::belongs_to_user(&found) {
-        return Ok(());
-    }
-    Err(CommandError::usage(format!("{} belongs to another user", home.display()))
-        .hint("do this as the user whose agent it is, without sudo"))
 }
 
 pub(crate) fn uneditable(file: &AgentFile, error: &SettingsError) -> CommandError {

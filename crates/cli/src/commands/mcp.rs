@@ -77,13 +77,15 @@ impl Args {
         command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::spawn(&mut command)
             .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
-        let is_verbose = self.log.verbose();
+        let is_verbose = self.log.verbose > 0;
         let setup = Setup {
             engine: Arc::clone(&engine),
             prefix: format!("mcp__{}__", self.name),
             session_id,
             show: Box::new(move |tool, outcome, executor| {
-                show_messages(outcome);
+                for (_, told) in outcome.trail.system_messages() {
+                    output::talk(&format!("{told}\n"));
+                }
                 if is_verbose {
                     show_hooks(tool, outcome, executor);
                 }
@@ -98,9 +100,9 @@ impl Args {
             biased;
             (_, number) = signals.next() => {
                 mcp::stop(&mut group, Duration::ZERO).await;
-                Ok(Exit::Interrupted(number))
+                Ok(Exit::interrupted(number))
             }
-            status = talk => Ok(status.map_or(Exit::Internal, exit_code)),
+            status = talk => Ok(status.map_or(Exit::INTERNAL, exit_code)),
         }
     }
 }
@@ -108,16 +110,9 @@ impl Args {
 /// Returns the exit code that says how the server ended.
 fn exit_code(status: ExitStatus) -> Exit {
     match (status.code(), ending_signal(status)) {
-        (Some(code), _) => u8::try_from(code).map_or(Exit::Internal, Exit::Server),
-        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::Internal, Exit::Interrupted),
-        (None, None) => Exit::Internal,
-    }
-}
-
-/// Shows the messages of the hooks of a call.
-fn show_messages(outcome: &ToolOutcome) {
-    for (_, told) in outcome.trail.system_messages() {
-        output::talk(&format!("{told}\n"));
+        (Some(code), _) => u8::try_from(code).map_or(Exit::INTERNAL, Exit),
+        (None, Some(signal)) => u8::try_from(signal).map_or(Exit::INTERNAL, Exit::interrupted),
+        (None, None) => Exit::INTERNAL,
     }
 }
 
@@ -125,7 +120,7 @@ fn show_messages(outcome: &ToolOutcome) {
 fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
     let mut text = format!("{}\n", plain::line(&tool.name));
     for verdict in outcome.trail.verdicts() {
-        text.push_str(&report::hooks(&verdict.hooks));
+        text.push_str(&report::hooks(&verdict.hooks, ""));
     }
     let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
     input.tool_kinds = tools::kinds_anywhere(&tool.name);

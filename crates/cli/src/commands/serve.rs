@@ -72,7 +72,7 @@ impl Args {
                 _ = signals.next() => {}
                 () = server.shutdown(PATIENCE) => {}
             }
-            Ok(Exit::Success)
+            Ok(Exit::SUCCESS)
         })?
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn loader(options: LoadOptions, registry: Registry) -> Result<Box<Loa
         let watched = loaded.found.places(&options);
         let expires = loaded.found.expires();
         let absent = loaded.notices.absent.clone();
-        let executor = loaded.build_with(registry.clone())?;
+        let executor = loaded.builder().registry(registry.clone()).build()?;
         Ok(Loaded { executor, has_files, watched, absent, expires })
     }))
 }

@@ -9,8 +9,9 @@ use hookexec_setup::settings::Scope;
 use hookexec_setup::settings::inspect::AgentFile;
 
 use crate::commands::run::agent_name;
+use crate::console::consent::refuse_agents;
 use crate::console::output;
-use crate::error::{CommandError, OrCommandError as _};
+use crate::error::{CommandError, OrCommandError as _, unreadable};
 
 /// Which agents, whose settings, and whether they change.
 #[derive(Debug, clap::Args)]
@@ -54,8 +55,10 @@ impl TargetArgs {
         Ok(!self.dry_run)
     }
 
-    /// Returns the files to change, as they are.
+    /// Returns the files to change, as they are. A person must ask for the change.
     pub(crate) fn files(&self) -> Result<Vec<AgentFile>, CommandError> {
+        refuse_agents()?;
+        own_home()?;
         let project = std::env::current_dir().or_internal("can't tell the current directory")?;
         let mut files: Vec<AgentFile> = Vec::new();
         for agent in &self.agents {
@@ -83,4 +86,16 @@ impl TargetArgs {
             )),
         }
     }
+}
+
+/// Refuses to work in another user's home, as under `sudo`: its owner could not change what is
+/// written there.
+fn own_home() -> Result<(), CommandError> {
+    let home = hookexec::home_directory().ok_or(KeepError::NoHome)?;
+    let found = home.metadata().or_usage(unreadable(&home))?;
+    if hookexec_files::platform::system::belongs_to_user(&found) {
+        return Ok(());
+    }
+    Err(CommandError::usage(format!("{} belongs to another user", home.display()))
+        .hint("do this as the user whose agent it is, without sudo"))
 }

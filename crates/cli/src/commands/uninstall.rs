@@ -1,14 +1,12 @@
 //! `hookexec uninstall`: takes hookexec out of a coding agent's settings again.
 
-use hookexec_agents::Agent;
 use hookexec_setup::doctor::firings;
 use hookexec_setup::settings::backup::Backup;
 use hookexec_setup::settings::inspect::AgentFile;
 use hookexec_setup::settings::store;
 
-use crate::commands::install::{own_home, uneditable};
+use crate::commands::install::uneditable;
 use crate::commands::target::TargetArgs;
-use crate::console::consent::refuse_agents;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 
@@ -23,19 +21,8 @@ pub(crate) struct Args {
     target: TargetArgs,
 }
 
-/// Forgets when the agent called, for `doctor`, which would miss its plugin.
-fn forget_firings(agent: Agent) {
-    if agent.plugin().is_some()
-        && let Some(directory) = firings(agent)
-    {
-        let _ = std::fs::remove_dir_all(directory);
-    }
-}
-
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
-        refuse_agents()?;
-        own_home()?;
         for file in self.target.files()? {
             let file = file.with_unread_entries();
             if let Err(error) = &file.entries {
@@ -70,7 +57,12 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        forget_firings(file.agent);
+        // `doctor` would miss a plugin that called before.
+        if file.plugin().is_some()
+            && let Some(directory) = firings(file.agent)
+        {
+            let _ = std::fs::remove_dir_all(directory);
+        }
         let left = if new.is_some() { file.changed_by_hand() } else { Vec::new() };
         for entry in &left {
             let command = &entry.command;

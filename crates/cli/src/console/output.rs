@@ -112,30 +112,18 @@ pub(crate) fn never_block_on_stderr() {
 ///
 /// There is nowhere left to report a failure to.
 pub(crate) fn talk(text: &str) {
-    let _ = Stderr.write_all(coloured(text).as_bytes());
-}
-
-/// Standard error, for text with our own colours.
-pub(crate) struct Stderr;
-
-impl Write for Stderr {
-    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        if !IS_HURRIED.load(Ordering::Relaxed) {
-            let mut stderr = anstream::stderr().lock();
-            return stderr.write_all(text).and_then(|()| stderr.flush()).map(|()| text.len());
-        }
-        let choice = anstream::AutoStream::choice(&io::stderr());
-        let mut shown = anstream::AutoStream::new(Vec::new(), choice);
-        shown.write_all(text)?;
-        let is_stuck = IS_STUCK.load(Ordering::Relaxed);
-        let patience = if is_stuck { Duration::ZERO } else { Duration::from_millis(100) };
-        if system::write_hurried(&shown.into_inner(), patience).is_err() {
-            IS_STUCK.store(true, Ordering::Relaxed);
-        }
-        Ok(text.len())
+    let text = coloured(text);
+    if !IS_HURRIED.load(Ordering::Relaxed) {
+        let mut stderr = anstream::stderr().lock();
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+        return;
     }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    let choice = anstream::AutoStream::choice(&io::stderr());
+    let mut shown = anstream::AutoStream::new(Vec::new(), choice);
+    let _ = shown.write_all(text.as_bytes());
+    let is_stuck = IS_STUCK.load(Ordering::Relaxed);
+    let patience = if is_stuck { Duration::ZERO } else { Duration::from_millis(100) };
+    if system::write_hurried(&shown.into_inner(), patience).is_err() {
+        IS_STUCK.store(true, Ordering::Relaxed);
     }
 }

@@ -36,10 +36,7 @@ pub(crate) fn verdict(verdict: &Verdict) -> String {
     if let Some(message) = &verdict.system_message {
         told.push_str(message);
     }
-    for report in &verdict.hooks {
-        push_line(&mut text, report, &told);
-    }
-    text
+    text + &hooks(&verdict.hooks, &told)
 }
 
 /// Returns a text of a hook, its further lines indented deeper than the lines of hooks: none of
@@ -48,11 +45,11 @@ fn indented(text: &str) -> String {
     plain(text).replace('\n', "\n      ")
 }
 
-/// Returns a line for each hook that ran.
-pub(crate) fn hooks(reports: &[HookReport]) -> String {
+/// Returns a line for each hook that ran; without the cause of a failure that is in `told` already.
+pub(crate) fn hooks(reports: &[HookReport], told: &str) -> String {
     let mut text = String::new();
     for report in reports {
-        push_line(&mut text, report, "");
+        push_line(&mut text, report, told);
     }
     text
 }
@@ -74,15 +71,8 @@ pub(crate) fn why_not_run(hook: &Explanation, tool: Option<&str>) -> Option<Stri
         Selection::Disabled => "it is switched off: `enabled: false`".to_owned(),
         Selection::NotMatched => {
             let matcher = plain::line(hook.matcher.as_deref().unwrap_or_default());
-            match tool {
-                Some(tool) => {
-                    format!(
-                        "its matcher `{matcher}` does not match the tool `{}`",
-                        plain::line(tool)
-                    )
-                }
-                None => format!("its matcher `{matcher}` does not match the tool"),
-            }
+            let tool = tool.map(|tool| format!(" `{}`", plain::line(tool)));
+            format!("its matcher `{matcher}` does not match the tool{}", tool.unwrap_or_default())
         }
         Selection::ConditionFails => "its `when` does not hold".to_owned(),
         Selection::DuplicateOf(source) => {

@@ -64,9 +64,7 @@ impl<const COLUMNS: usize> Table<COLUMNS> {
                     said.push(format!("{heading}: {cell}"));
                 }
             }
-            for line in wrap(&said.join("; "), SCREEN - 4) {
-                push_line(&mut text, &format!("    {line}"));
-            }
+            push_wrapped(&mut text, "    ", &said.join("; "));
         }
         text
     }
@@ -88,8 +86,16 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
+/// Adds the lines of a text that is cut at blanks, each behind `indent`.
+pub(crate) fn push_wrapped(text: &mut String, indent: &str, words: &str) {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    for line in wrap(&words.join(" "), SCREEN - indent.len()) {
+        push_line(text, &format!("{indent}{line}"));
+    }
+}
+
 /// Returns the lines of a text that is cut at blanks; a word that is too long stays whole.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last().map_or(0, |line| line.chars().count());

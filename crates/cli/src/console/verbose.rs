@@ -21,11 +21,6 @@ pub(crate) struct LogArgs {
 }
 
 impl LogArgs {
-    /// Returns whether the hooks' reports are wanted.
-    pub(crate) const fn verbose(&self) -> bool {
-        self.verbose > 0
-    }
-
     /// Starts the log. Without a wish it holds warnings only.
     pub(crate) fn start(&self) {
         let log = Log(if self.verbose > 1 { Level::DEBUG } else { Level::WARN });

@@ -14,10 +14,10 @@ use crate::commands::init;
 
 /// Commands that a model may run: they change neither a hooks file of the user nor the policy in
 /// force, and answer no question in a person's place.
-const FOR_ANYONE: [&str; 21] = [
-    "check", "completions", "docs", "docs agents", "docs builtins", "docs events", "docs groups",
-    "docs options", "docs schema", "doctor", "explain", "help", "init", "log", "man", "mcp",
-    "policy build", "policy test", "run", "serve", "test",
+const FOR_ANYONE: [&str; 19] = [
+    "check", "completions", "docs", "docs agents", "docs builtins", "docs events", "docs schema",
+    "doctor", "explain", "help", "init", "log", "man", "mcp", "policy build", "policy test", "run",
+    "serve", "test",
 ];
 
 /// Parts of `trust` that only show approvals.

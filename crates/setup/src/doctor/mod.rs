@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::scripts::missing;
 
 pub use agent::{Visit, firings, unknown_tools};
+pub use programs::version_numbers;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

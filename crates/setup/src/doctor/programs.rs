@@ -60,8 +60,8 @@ fn problem(path: &Path) -> Option<String> {
 pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile], project: &Path) {
     let Some(Measured { program, version, .. }) = agent.measured() else { return };
     if let Some(said) = printed(program, "--version", project)
-        && let Some(installed) = numbers(&said)
-        && Some(&installed) > numbers(version).as_ref()
+        && let Some(installed) = version_numbers(&said)
+        && Some(&installed) > version_numbers(version).as_ref()
     {
         let installed = installed.map(|number| number.to_string()).join(".");
         section.ok(format!(
@@ -90,7 +90,7 @@ pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile
 }
 
 /// Returns the first three numbers of a version.
-fn numbers(text: &str) -> Option<[u64; 3]> {
+pub fn version_numbers(text: &str) -> Option<[u64; 3]> {
     for word in text.split(|letter: char| !letter.is_ascii_digit() && letter != '.') {
         let mut parts = word.split('.').map(str::parse);
         if let (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) =
@@ -134,8 +134,11 @@ mod tests {
             ("2.1", None),
             ("", None),
         ] {
-            assert_eq!(numbers(text), expected, "{text}");
+            assert_eq!(version_numbers(text), expected, "{text}");
         }
-        assert!(numbers("2.1.330") > numbers("2.1.329") && numbers("2.2.0") > numbers("2.1.329"));
+        assert!(
+            version_numbers("2.1.330") > version_numbers("2.1.329")
+                && version_numbers("2.2.0") > version_numbers("2.1.329")
+        );
     }
 }

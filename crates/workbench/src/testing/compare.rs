@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::keys::{Expectation, ExpectedText, Names};
+use super::keys::{DecisionWord, Expectation, ExpectedArguments, Names};
 use crate::records::word;
 use hookexec::wire::{HookStatus, JsonObject, Verdict};
 
@@ -17,55 +17,18 @@ pub struct Difference {
     pub found: String,
 }
 
-/// The differences that were found so far.
-#[derive(Default)]
-struct Differences(Vec<Difference>);
-
-impl Differences {
-    fn compare(&mut self, what: &'static str, expected: String, found: String) {
-        if expected != found {
-            self.0.push(Difference { what, expected, found });
-        }
-    }
-
-    fn compare_text(
-        &mut self,
-        what: &'static str,
-        expected: Option<&ExpectedText>,
-        found: Option<&str>,
-    ) {
-        let (holds, expected) = match (expected, found) {
-            (None, _) | (Some(ExpectedText::Absent), None) => return,
-            (Some(ExpectedText::Absent), Some(_)) => (false, "nothing".to_owned()),
-            // Whether a YAML text ends in a newline is a matter of its style.
-            (Some(ExpectedText::Is(text)), found) => {
-                (found.is_some_and(|found| found.trim_end() == text.trim_end()), text.clone())
-            }
-            (Some(ExpectedText::Matches(pattern)), found) => {
-                let holds = found.is_some_and(|found| pattern.is_match(found));
-                (holds, format!("a text in which `{}` is found", pattern.as_str()))
-            }
-        };
-        if !holds {
-            let found = found.unwrap_or("nothing").to_owned();
-            self.0.push(Difference { what, expected, found });
-        }
-    }
-}
-
 /// Returns everything about `verdict` that is not as expected.
 pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Difference> {
-    let mut found = Differences::default();
-    if let Some(decision) = expect.decision {
-        let (expected, decision) = (word(decision.0), word(verdict.decision));
-        found.compare("decision", expected.to_owned(), decision.to_owned());
+    let mut pairs = Vec::new();
+    if let Some(DecisionWord(decision)) = expect.decision {
+        pairs.push(("decision", word(decision).to_owned(), word(verdict.decision).to_owned()));
     }
     if let Some(allowed) = expect.allowed {
-        found.compare("allowed", allowed.to_string(), verdict.allowed.to_string());
+        pairs.push(("allowed", allowed.to_string(), verdict.allowed.to_string()));
     }
-    if let Some(expected) = &expect.updated_input {
+    if let Some(ExpectedArguments(expected)) = &expect.updated_input {
         let updated = arguments(verdict.updated_input.as_ref());
-        found.compare("updated_input", arguments(expected.0.as_ref()), updated);
+        pairs.push(("updated_input", arguments(expected.as_ref()), updated));
     }
     let mut ran = Vec::new();
     for report in &verdict.hooks {
@@ -75,25 +38,35 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
     }
     for name in expect.not_run.iter().flat_map(names) {
         if ran.contains(&name) {
-            let (expected, seen) = (format!("`{name}` does not run"), format!("`{name}` ran"));
-            found.compare("not_run", expected, seen);
+            pairs.push(("not_run", format!("`{name}` does not run"), format!("`{name}` ran")));
         }
     }
     if let Some(expected) = &expect.ran {
-        found.compare("ran", listed(names(expected)), listed(ran));
+        pairs.push(("ran", listed(names(expected)), listed(ran)));
     }
     if let Some(expected) = &expect.failed_open {
         let failed = listed(verdict.failed_open.clone());
-        found.compare("failed_open", listed(names(expected)), failed);
+        pairs.push(("failed_open", listed(names(expected)), failed));
     }
-    for (what, expected, text) in [
+    let mut differences = Vec::new();
+    for (what, expected, found) in pairs {
+        if expected != found {
+            differences.push(Difference { what, expected, found });
+        }
+    }
+    for (what, expected, found) in [
         ("message", &expect.message, &verdict.message),
         ("additional_context", &expect.additional_context, &verdict.additional_context),
         ("system_message", &expect.system_message, &verdict.system_message),
     ] {
-        found.compare_text(what, expected.as_ref(), text.as_deref());
+        if let Some(expected) = expected
+            && !expected.holds(found.as_deref())
+        {
+            let found = found.as_deref().unwrap_or("nothing").to_owned();
+            differences.push(Difference { what, expected: expected.to_string(), found });
+        }
     }
-    found.0
+    differences
 }
 
 fn arguments(value: Option<&JsonObject>) -> String {
@@ -114,7 +87,7 @@ fn listed(mut names: Vec<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::{DecisionWord, ExpectedArguments};
+    use super::super::keys::ExpectedText;
     use super::*;
     use hookexec::{Decision, Event};
 

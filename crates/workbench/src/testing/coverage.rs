@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::explain::reports_of;
+use crate::explain::take_report;
 use hookexec::config::Hook;
 use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookStatus, Verdict};
@@ -58,43 +58,39 @@ pub enum GapKind {
     ConditionAlwaysHeld,
 }
 
-/// The parts that the cases reached so far, for each configured hook in config order.
-pub(super) struct Reached(Vec<(Hook, Goals)>);
-
 /// The goals that the cases reached of one hook.
-#[derive(Default)]
-struct Goals {
+#[derive(Clone, Default)]
+pub(super) struct Goals {
     ran: bool,
     had_opinion: bool,
     held: bool,
     did_not_hold: bool,
 }
 
-impl Reached {
-    pub(super) fn new<'h>(hooks: impl Iterator<Item = &'h Hook>) -> Self {
-        Self(hooks.map(|hook| (hook.clone(), Goals::default())).collect())
+/// Notes what a case reached. `explanations` are those of every configured hook, in order.
+pub(super) fn note(all: &mut [Goals], explanations: &[Explanation], verdict: &Verdict) {
+    let mut reports = verdict.hooks.iter().collect();
+    for (explanation, goals) in explanations.iter().zip(all) {
+        let report = take_report(explanation, &mut reports);
+        // A duplicate is done by its twin.
+        let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
+        let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
+        let holds = explanation.condition.as_ref().map(|trace| trace.holds);
+        goals.ran |= ran || is_twin;
+        goals.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
+        goals.held |= ran || is_twin || holds == Some(true);
+        goals.did_not_hold |= is_twin || holds == Some(false);
     }
+}
 
-    /// Notes what a case reached. `explanations` are those of every configured hook, in order.
-    pub(super) fn add(&mut self, explanations: &[Explanation], verdict: &Verdict) {
-        let reports = reports_of(explanations, verdict);
-        for ((explanation, report), (_, goals)) in explanations.iter().zip(reports).zip(&mut self.0)
-        {
-            // A duplicate is done by its twin.
-            let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
-            let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
-            let holds = explanation.condition.as_ref().map(|trace| trace.holds);
-            goals.ran |= ran || is_twin;
-            goals.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
-            goals.held |= ran || is_twin || holds == Some(true);
-            goals.did_not_hold |= is_twin || holds == Some(false);
-        }
-    }
-
-    /// Returns what was reached of the configuration `config`.
-    pub(super) fn coverage(&self, config: &str) -> Coverage {
+impl Coverage {
+    /// Returns what was reached of the `hooks` of the configuration `config`.
+    pub(super) fn new(config: &str, hooks: &[Hook], goals: &[Goals]) -> Self {
         let (mut total, mut gaps) = (0, Vec::new());
-        for (hook, reached) in self.0.iter().filter(|(hook, _)| hook.enabled) {
+        for (hook, reached) in hooks.iter().zip(goals) {
+            if !hook.enabled {
+                continue;
+            }
             let mut goals = vec![(GapKind::HookNeverRan, reached.ran)];
             if reached.ran && hook.kind == "rule" {
                 goals = vec![(GapKind::RuleNeverFitted, reached.had_opinion)];
@@ -113,7 +109,7 @@ impl Reached {
         let covered = total - gaps.len();
         #[expect(clippy::cast_precision_loss, reason = "a file holds some thousand hooks at most")]
         let percent = if total == 0 { 100.0 } else { covered as f64 * 100.0 / total as f64 };
-        Coverage { config: config.to_owned(), covered, total, percent, gaps }
+        Self { config: config.to_owned(), covered, total, percent, gaps }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The keys of a file of test cases, what each may hold, and their JSON schema.
 
+use std::fmt::{self, Display};
+
 use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 
@@ -15,19 +17,24 @@ use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use hookexec_files::{later, section, words};
 
+pub(super) const CASE_HINT: &str =
+    "write `- { name: ..., event: pre_tool_use, input: {...}, expect: { decision: deny } }`";
+
 section! {
     /// The keys at the top of a file.
     pub(super) FileKeys<'n>, "a file of cases":
     config "config": Names, "",
         "the hooks file, or several that add up, from the directory of this file; left out, \
          `x.test.yaml` is for `x.yaml`";
-    cases "cases": CaseList<'n>, "an error", "the cases";
+    cases "cases": CaseList<'n>, "an error" ("a file of cases needs `cases`", CASE_HINT),
+        "the cases";
 }
 
 section! {
     /// The keys of a case.
     pub(super) CaseKeys<'n>, "a case":
-    name "name": Filled, "an error", "its name, which no other case of the file has";
+    name "name": Filled, "an error" ("a case needs `name`", CASE_HINT),
+        "its name, which no other case of the file has";
     event "event": EventName<'n>, "",
         "the event; with `from` also in the agent's words, and only if its payload does not name \
          it";
@@ -37,7 +44,7 @@ section! {
     payload "payload": Payload<'n>, "", "what the agent writes to standard input";
     stubs "stubs": Stubs, "none",
         "hooks that do not run, by name, each with the answer it gives; `{}` means no opinion";
-    expect "expect": At<'n, Expectation>, "an error",
+    expect "expect": At<'n, Expectation>, "an error" ("a case needs `expect`", CASE_HINT),
         "what should come out; what is left out is not looked at";
 }
 
@@ -82,7 +89,7 @@ later! {
 
 /// A decision, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecisionWord(pub Option<Decision>);
+pub(crate) struct DecisionWord(pub(super) Option<Decision>);
 
 words! { DecisionWord:
     "allow" => Self(Some(Decision::Allow)),
@@ -104,6 +111,29 @@ pub(crate) enum ExpectedText {
     Is(String),
     /// A regular expression is found in it.
     Matches(Regex),
+}
+
+impl ExpectedText {
+    /// Returns whether `found` is what is expected.
+    pub(super) fn holds(&self, found: Option<&str>) -> bool {
+        match (self, found) {
+            (Self::Absent, found) => found.is_none(),
+            (_, None) => false,
+            // Whether a YAML text ends in a newline is a matter of its style.
+            (Self::Is(text), Some(found)) => found.trim_end() == text.trim_end(),
+            (Self::Matches(pattern), Some(found)) => pattern.is_match(found),
+        }
+    }
+}
+
+impl Display for ExpectedText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => formatter.write_str("nothing"),
+            Self::Is(text) => formatter.write_str(text),
+            Self::Matches(pattern) => write!(formatter, "a text in which `{pattern}` is found"),
+        }
+    }
 }
 
 /// One name or several, each with its place.
@@ -246,7 +276,10 @@ pub fn cases_schema() -> Json {
     define(&mut definitions, "input", schema::input());
     define(&mut definitions, "answer", schema::output());
     define(&mut definitions, "text", json!({ "anyOf": [plain, PatternKeys::schema()] }));
-    define(&mut definitions, "case", case_schema());
+    let mut case = CaseKeys::schema();
+    case["properties"]["expect"]["minProperties"] = 1.into();
+    case["description"] = "One event, and what the hooks should make of it.".into();
+    define(&mut definitions, "case", case);
     let mut schema = FileKeys::schema();
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
     schema["$id"] = "https://json.schemastore.org/hookexec-cases.json".into();
@@ -265,11 +298,4 @@ fn define(definitions: &mut JsonObject, name: &str, mut schema: Json) {
         schema.retain(|key, _| !["$schema", "definitions", "title"].contains(&key.as_str()));
     }
     definitions.insert(name.to_owned(), schema);
-}
-
-fn case_schema() -> Json {
-    let mut schema = CaseKeys::schema();
-    schema["properties"]["expect"]["minProperties"] = 1.into();
-    schema["description"] = "One event, and what the hooks should make of it.".into();
-    schema
 }

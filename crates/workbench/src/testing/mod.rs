@@ -14,7 +14,7 @@ pub use cases::{ENDING, with_case};
 pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
 pub use habits::{Habits, is_plain};
-pub use keys::{DecisionWord, cases_schema};
+pub use keys::cases_schema;
 pub use past::{Note, Outcome, Past, PastGroup};
 pub use replay::{Change, Replay, Replayed, is_self_contained, only_looks, stays_here};
 pub use suite::{CaseReport, FileResults, Results, Suite};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::cases::{Case, CaseFile};
 use super::compare::{Difference, differences};
-use super::coverage::{Coverage, Reached};
+use super::coverage::{Coverage, Goals, note};
 use super::replay::{Answers, executor};
 use crate::explain::why_no_opinion;
 use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
@@ -17,10 +17,10 @@ use hookexec::wire::Verdict;
 use hookexec_files::{files, suggest};
 
 /// Files of cases, and the configurations they are for.
-#[derive(Default)]
 pub struct Suite {
-    /// Each file, with the place of its configuration in `benches`.
-    files: Vec<(CaseFile, usize)>,
+    /// Where the hooks run.
+    working_dir: PathBuf,
+    registry: Registry,
     benches: Vec<Bench>,
 }
 
@@ -31,9 +31,10 @@ struct Bench {
     /// Its hooks files, joined by commas.
     name: String,
     config: Config,
-    working_dir: PathBuf,
-    registry: Registry,
-    reached: Reached,
+    /// The cases for it.
+    files: Vec<CaseFile>,
+    /// The goals that the cases reached, for each of its hooks.
+    goals: Vec<Goals>,
 }
 
 /// Everything that came out.
@@ -98,31 +99,31 @@ impl Suite {
         working_dir: &Path,
         registry: &Registry,
     ) -> Result<Self, Diagnostics> {
-        let (mut suite, mut problems) = (Self::default(), Diagnostics::default());
+        let (working_dir, registry) = (working_dir.to_owned(), registry.clone());
+        let mut suite = Self { working_dir, registry, benches: Vec::new() };
+        let mut problems = Diagnostics::default();
         for path in paths {
-            let added =
-                CaseFile::load(path).and_then(|file| suite.add(file, working_dir, registry));
-            if let Err(found) = added {
+            if let Err(found) = CaseFile::load(path).and_then(|file| suite.add(file)) {
                 problems.extend(found);
             }
         }
         if problems.has_errors() { Err(problems) } else { Ok(suite) }
     }
 
-    fn add(
-        &mut self,
-        file: CaseFile,
-        working_dir: &Path,
-        registry: &Registry,
-    ) -> Result<(), Diagnostics> {
+    fn add(&mut self, file: CaseFile) -> Result<(), Diagnostics> {
         let identity: Vec<PathBuf> = file.configs.iter().map(|path| files::real(path)).collect();
         let known = self.benches.iter().position(|bench| bench.identity == identity);
         let place = known.unwrap_or(self.benches.len());
         if known.is_none() {
-            self.benches.push(Bench::load(identity, &file.configs, working_dir, registry)?);
+            let config = Config::load_files(&file.configs)?;
+            let names: Vec<_> = file.configs.iter().map(|path| path.to_string_lossy()).collect();
+            let goals = vec![Goals::default(); config.hooks.len()];
+            let (name, files) = (names.join(", "), Vec::new());
+            self.benches.push(Bench { identity, name, config, files, goals });
         }
-        let problems = self.benches[place].unknown_hooks(&file);
-        self.files.push((file, place));
+        let bench = &mut self.benches[place];
+        let problems = bench.unknown_hooks(&file);
+        bench.files.push(file);
         if problems.has_errors() { Err(problems) } else { Ok(()) }
     }
 
@@ -130,25 +131,25 @@ impl Suite {
     ///
     /// # Errors
     /// When no executor can be built.
-    pub async fn run(&mut self, filter: Option<&str>) -> Result<Results, Diagnostics> {
+    pub async fn run(self, filter: Option<&str>) -> Result<Results, Diagnostics> {
         let mut results = Results { enough_coverage: true, ..Results::default() };
-        for (file, place) in &self.files {
-            let bench = &mut self.benches[*place];
-            let mut cases = Vec::new();
-            for case in &file.cases {
-                if filter.is_some_and(|part| !case.name.contains(part)) {
-                    continue;
+        for mut bench in self.benches {
+            for file in std::mem::take(&mut bench.files) {
+                let mut cases = Vec::new();
+                for case in &file.cases {
+                    if filter.is_some_and(|part| !case.name.contains(part)) {
+                        continue;
+                    }
+                    let report = bench.run(case, &self.working_dir, &self.registry).await?;
+                    results.passed += usize::from(report.passed);
+                    results.failed += usize::from(!report.passed);
+                    cases.push(report);
                 }
-                let report = bench.run(case).await?;
-                results.passed += usize::from(report.passed);
-                results.failed += usize::from(!report.passed);
-                cases.push(report);
+                let (path, config) = (file.path, bench.name.clone());
+                results.files.push(FileResults { path, config, cases });
             }
-            let (path, config) = (file.path.clone(), bench.name.clone());
-            results.files.push(FileResults { path, config, cases });
-        }
-        for bench in &self.benches {
-            results.coverage.push(bench.reached.coverage(&bench.name));
+            let coverage = Coverage::new(&bench.name, &bench.config.hooks, &bench.goals);
+            results.coverage.push(coverage);
         }
         Ok(results)
     }
@@ -166,20 +167,6 @@ impl Results {
 }
 
 impl Bench {
-    fn load(
-        identity: Vec<PathBuf>,
-        paths: &[PathBuf],
-        working_dir: &Path,
-        registry: &Registry,
-    ) -> Result<Self, Diagnostics> {
-        let registry = registry.clone();
-        let config = Config::load_files(paths)?;
-        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        let reached = Reached::new(config.hooks.iter());
-        let working_dir = working_dir.to_owned();
-        Ok(Self { identity, name: names.join(", "), config, working_dir, registry, reached })
-    }
-
     /// Returns an error for each hook that a case names and that is not configured.
     fn unknown_hooks(&self, file: &CaseFile) -> Diagnostics {
         let known: Vec<String> = self.config.hooks.iter().map(Hook::label).collect();
@@ -196,7 +183,12 @@ impl Bench {
         problems
     }
 
-    async fn run(&mut self, case: &Case) -> Result<CaseReport, Diagnostics> {
+    async fn run(
+        &mut self,
+        case: &Case,
+        working_dir: &Path,
+        registry: &Registry,
+    ) -> Result<CaseReport, Diagnostics> {
         let mut answers = Answers::default();
         let mut stubbed = Vec::new();
         for (name, _, stub) in &case.stubs.0 {
@@ -204,8 +196,8 @@ impl Bench {
             stubbed.push(name.clone());
         }
         let answers = Arc::new(Mutex::new(answers));
-        let (config, registry) = (self.config.clone(), self.registry.clone());
-        let executor = executor(config, &self.working_dir, registry, &answers, move |hook| {
+        let (config, registry) = (self.config.clone(), registry.clone());
+        let executor = executor(config, working_dir, registry, &answers, move |hook| {
             stubbed.contains(&hook.label())
         });
         let executor = executor.build()?;
@@ -215,8 +207,7 @@ impl Bench {
         // How long hooks in the background may go on after a case.
         executor.shutdown(Duration::from_mins(2)).await;
 
-        let explanations = case.subject.explain(&executor);
-        self.reached.add(&explanations, &verdict);
+        note(&mut self.goals, &case.subject.explain(&executor), &verdict);
         let differences = differences(&case.expect, &verdict);
         let passed = differences.is_empty();
         Ok(CaseReport {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hookexec_remote::receiver_socket;
 use hookexec_serve::approve::{self, Counter, Desk, OrderError, Page, Reply, callers, visitors};
 use hookexec_serve::server::Socket;
+use hookexec_setup::program::KeepError;
 use serde::Serialize;
 
 use self::screen::Screen;
@@ -73,7 +74,7 @@ impl Args {
 
     async fn receive(&self, screen: Screen) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
-        let socket = Socket::bind(&receiver_socket().ok_or_else(no_home)?)?;
+        let socket = Socket::bind(&receiver_socket().ok_or(KeepError::NoHome)?)?;
         let counter = Arc::new(Counter { desk: Desk::default(), screen });
         let mut page = None;
         if !self.no_page {
@@ -97,7 +98,7 @@ impl Args {
         if !counter.desk.is_empty() {
             counter.screen.say("`hookexec approve` ends, and its open questions are denied\n");
         }
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 }
 
@@ -142,7 +143,7 @@ impl Order {
     fn send(&self) -> Result<(), CommandError> {
         refuse_agents()?;
         let screen = Screen::of_person()?;
-        let path = receiver_socket().ok_or_else(no_home)?;
+        let path = receiver_socket().ok_or(KeepError::NoHome)?;
         let sent = approve::send(&path, self, screen.columns());
         let reply = Runtime::new()?.run(sent)?.map_err(|error| match error {
             OrderError::NoAnswer(problem) => {
@@ -157,8 +158,4 @@ impl Order {
         }
         Ok(())
     }
-}
-
-fn no_home() -> CommandError {
-    CommandError::usage("the socket needs a home directory").hint("set HOME")
 }

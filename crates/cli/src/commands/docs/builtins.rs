@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Shown;
 use crate::CommandError;
-use crate::console::table::{SCREEN, Table, wrap};
+use crate::console::table::{Table, push_wrapped};
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
@@ -69,15 +69,15 @@ fn section(builtin: &Shipped) -> String {
     for argument in arguments {
         let optional = if argument.optional { " (optional)" } else { "" };
         let _ = writeln!(page, "  {}{optional}", argument.usage);
-        add_wrapped(&mut page, &argument.about, "      ");
+        push_wrapped(&mut page, "      ", &argument.about);
     }
     page.push_str("\nEvents:\n");
-    add_wrapped(&mut page, &events(builtin), "  ");
+    push_wrapped(&mut page, "  ", &events(builtin));
     for paragraph in builtin.details().split("\n\n").filter(|text| !text.is_empty()) {
         page.push('\n');
         // Each item of a list begins a line.
         for item in paragraph.replace("\n* ", "\n\n* ").split("\n\n") {
-            add_wrapped(&mut page, item, "");
+            push_wrapped(&mut page, "", item);
         }
     }
     page.push_str("\nExample:\n");
@@ -90,12 +90,4 @@ fn section(builtin: &Shipped) -> String {
 pub(crate) fn events(builtin: &Shipped) -> String {
     let names: Vec<&str> = builtin.events().map(Event::name).collect();
     if names.len() == Event::all().len() { "all".to_owned() } else { names.join(", ") }
-}
-
-/// Breaks `text` into lines, each behind `indent`.
-fn add_wrapped(page: &mut String, text: &str, indent: &str) {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    for line in wrap(&words.join(" "), SCREEN - indent.len()) {
-        let _ = writeln!(page, "{indent}{line}");
-    }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Shown;
 use crate::CommandError;
 use crate::commands::run::event_name;
-use crate::console::table::{SCREEN, Table, wrap};
+use crate::console::table::{Table, push_wrapped};
 use crate::input::example_of;
 
 /// Shows the events and what hooks can do at each
@@ -35,10 +35,7 @@ impl Args {
             let input = example_of(event);
             let row = table(&[contract]).text();
             let mut text = format!("{row}\n{}\n", fields(event).text());
-            for line in wrap(&format!("Fired by: {}.", fired_by(event)), SCREEN) {
-                text.push_str(&line);
-                text.push('\n');
-            }
+            push_wrapped(&mut text, "", &format!("Fired by: {}.", fired_by(event)));
             format!("{text}\nTry it: echo '{input}' | hookexec run {event} --format text\n")
         })
     }

@@ -37,12 +37,6 @@ enum Reference {
     Events(events::Args),
     Agents(agents::Args),
     Builtins(builtins::Args),
-    /// Prints the groups of words and paths that rules can name, such as `@secrets`
-    #[command(after_help = "Example: hookexec docs groups | less")]
-    Groups,
-    /// Prints the options that rules know: twins, values, and the files that a program touches
-    #[command(after_help = "Example: hookexec docs options | less")]
-    Options,
     Schema(SchemaArgs),
 }
 
@@ -75,12 +69,14 @@ macro_rules! pages {
     ($($name:literal: $about:literal;)+) => {
         [
             ("readme", "What hookexec is, with files to paste", include_str!("../../../README.md")),
-            $(($name, $about, include_str!(concat!("../../../docs/", $name, ".md")))),+
+            $(($name, $about, include_str!(concat!("../../../docs/", $name, ".md"))),)+
+            ("groups", "Words and paths that rules can name: `@secrets`", hookexec_builtins::GROUPS),
+            ("options", "Options that rules know: twins, values, files", hookexec_builtins::OPTIONS),
         ]
     };
 }
 
-const PAGES: [(&str, &str, &str); 28] = pages! {
+const PAGES: [(&str, &str, &str); 30] = pages! {
     "quickstart": "From nothing to a guard with a test";
     "platforms": "What differs on macOS and Windows";
     "installation": "Packages, and where `install` keeps it";
@@ -128,8 +124,6 @@ impl Args {
             (Some(Reference::Events(args)), _) => args.execute(),
             (Some(Reference::Agents(args)), _) => args.execute(),
             (Some(Reference::Builtins(args)), _) => args.execute(),
-            (Some(Reference::Groups), _) => output::print_data(hookexec_builtins::GROUPS),
-            (Some(Reference::Options), _) => output::print_data(hookexec_builtins::OPTIONS),
             (Some(Reference::Schema(args)), _) => args.execute(),
             (None, Some(topic)) => print_page(&topic),
             (None, None) => list_pages(),
@@ -155,8 +149,7 @@ fn list_pages() -> Result<(), CommandError> {
     }
     output::print(&format!(
         "{}\n`hookexec docs TOPIC` prints a page. `events`, `builtins` and `agents` print\n\
-         a table, and the whole page with `--page`. `groups` and `options` print the\n\
-         tables of rules, `docs schema` prints JSON schemas\n",
+         a table, and the whole page with `--page`. `docs schema` prints JSON schemas\n",
         table.text()
     ))
 }

@@ -6,11 +6,10 @@ use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::wire::Mode;
 use hookexec_agents::{Agent, Subject};
-use hookexec_files::kinds::Words as _;
 use hookexec_workbench::explain::Explained;
 use serde_json::json;
 
-use crate::commands::run::{agent_name, event_name};
+use crate::commands::run::{agent_name, event_name, from};
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
 use crate::console::output::PlainFormat;
 use crate::console::table::Table;
@@ -83,7 +82,7 @@ impl Args {
             PlainFormat::Text => text::event(&explained),
             PlainFormat::Json => String::new(),
         };
-        notices.warn_untold(&text);
+        warn_all(notices.failures(&text));
         self.format.show(&explained, || text)
     }
 
@@ -94,13 +93,8 @@ impl Args {
             let input = input::parse("explain", event, &input::read_stdin()?)?;
             return Ok(Some(Subject::Own(event, Box::new(input))));
         };
-        let stdin = input::read_stdin()?;
         let event = self.native.as_deref().or(self.event.map(Event::name));
-        let call =
-            match hookexec_agents::read(agent, event, &stdin, |name| std::env::var(name).ok()) {
-                Ok(call) => call,
-                Err(error) => return Err(CommandError::data(error.to_string())),
-            };
+        let call = from::payload(agent, event).map_err(|(problem, _)| problem)?;
         if call.event.is_none() {
             let (name, why) = (call.native.name, call.native.unmapped);
             let message = format!("no hook runs: hookexec has no event for `{name}`, {why}");
@@ -112,9 +106,7 @@ impl Args {
 
 /// Lists the configured hooks: event, matcher, name (or else what it runs), file and line.
 fn list(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
-    let loaded = config.load(Purpose::Show)?;
-    loaded.notices.warn_untold("");
-    let config = loaded.found.config;
+    let config = config.shown()?;
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }
@@ -164,10 +156,10 @@ fn other_keys(hook: &Hook) -> Vec<String> {
     if !hook.enabled {
         keys.push("disabled".to_owned());
     }
-    if let Some((word, _)) = Mode::WORDS.iter().find(|(_, mode)| *mode == hook.mode)
-        && hook.mode != Mode::Enforce
-    {
-        keys.push(format!("mode {word}"));
+    match hook.mode {
+        Mode::Warn => keys.push("mode warn".to_owned()),
+        Mode::Shadow => keys.push("mode shadow".to_owned()),
+        Mode::Enforce => {}
     }
     for key in hook.written_keys() {
         let has_place =

@@ -168,7 +168,7 @@ fn push_labelled(lines: &mut Vec<String>, label: &str, text: &str) {
 /// Returns what `run` does with the verdict.
 fn done_by_run(verdict: &Verdict, agent: Option<&str>) -> String {
     let Some(agent) = agent else {
-        return format!("`run` exits {}", Exit::of(verdict).code());
+        return format!("`run` exits {}", Exit::of(verdict).0);
     };
     let does = match (verdict.decision, verdict.allowed) {
         (Some(Decision::Ask), _) => "has the user asked, or answers with a denial",

@@ -24,6 +24,18 @@ use crate::{CommandError, config, plain};
 const HOOKS: &str = "hooks.yaml";
 const CASES: &str = "hooks.test.yaml";
 
+/// The files of `init --user`.
+const USERS_FILES: [(&str, &str); 2] = [
+    (HOOKS, include_str!("../../starter/user.yaml")),
+    (CASES, include_str!("../../starter/user.test.yaml")),
+];
+
+/// The files of `init`.
+const PROJECTS_FILES: [(&str, &str); 2] = [
+    (HOOKS, include_str!("../../starter/hooks.yaml")),
+    (CASES, include_str!("../../starter/hooks.test.yaml")),
+];
+
 /// Writes a `hooks.yaml` with its tests, or adds recipes to one
 ///
 /// Without a name it writes a commented `hooks.yaml` and its tests, `hooks.test.yaml`. It overwrites
@@ -75,27 +87,20 @@ impl Args {
         if !self.names.is_empty() || !self.remove.is_empty() {
             return self.change(&directory);
         }
-        let (hooks, cases) = (directory.join(HOOKS), directory.join(CASES));
-        for path in [&hooks, &cases] {
-            refuse_existing(path).map_err(|error| {
+        let files = if self.user { USERS_FILES } else { PROJECTS_FILES };
+        for (name, _) in files {
+            refuse_existing(&directory.join(name)).map_err(|error| {
                 let names = "to add its rules: `hookexec init --user never loss outside machine`";
                 if self.user { error.hint(names) } else { error }
             })?;
         }
-        let (hooks_text, cases_text) = if self.user {
-            (include_str!("../../starter/user.yaml"), include_str!("../../starter/user.test.yaml"))
-        } else {
-            (
-                include_str!("../../starter/hooks.yaml"),
-                include_str!("../../starter/hooks.test.yaml"),
-            )
-        };
-        output::create(&hooks, hooks_text)?;
-        output::create(&cases, cases_text)?;
+        for (name, text) in files {
+            output::create(&directory.join(name), text)?;
+        }
         let next = self.next(&directory, &project);
         output::print(&if self.user {
+            let past = last_days(&directory.join(HOOKS));
             let directory = directory.display();
-            let past = last_days(&hooks);
             format!("wrote {HOOKS} and {CASES} in {directory}\n\n{next}{past}")
         } else {
             format!("wrote {HOOKS} and {CASES}\n\n{next}{SURVIVES}")

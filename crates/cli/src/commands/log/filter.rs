@@ -1,10 +1,8 @@
 //! Which records of the decision log are wanted.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hookexec::event::Event;
-use hookexec_files::kinds::Words;
 use hookexec_project::log::Record;
-use hookexec_workbench::testing::DecisionWord;
+use hookexec_workbench::records::word;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};
@@ -12,15 +10,15 @@ use jiff::{Span, SpanRelativeTo, Timestamp};
 use crate::commands::run::event_name;
 
 /// Which records are wanted; what is not set matches all.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, PartialEq, clap::Args)]
 pub(crate) struct Filter {
     /// Only records of this event
     #[arg(long, value_parser = event_name(), hide_possible_values = true)]
     pub(crate) event: Option<Event>,
 
     /// Only records of this decision; `none` if no hook had an opinion
-    #[arg(long, value_parser = decision())]
-    pub(crate) decision: Option<DecisionWord>,
+    #[arg(long, value_parser = ["allow", "ask", "deny", "none"])]
+    pub(crate) decision: Option<String>,
 
     /// Only records in which this hook ran; by name, or as `hooks.yaml:5`
     #[arg(long, value_name = "HOOK")]
@@ -29,19 +27,6 @@ pub(crate) struct Filter {
     /// Only records from this time on: `2026-03-21`, `2026-03-21T10:00:00Z`, or `30m`, `2h`, `7d` ago
     #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<Timestamp>,
-}
-
-/// Reads the word for a decision, as in test cases.
-fn decision() -> impl TypedValueParser<Value = DecisionWord> {
-    let words = PossibleValuesParser::new(DecisionWord::WORDS.iter().map(|(word, _)| *word));
-    words.try_map(|said| {
-        for (word, decision) in DecisionWord::WORDS {
-            if *word == said {
-                return Ok(*decision);
-            }
-        }
-        Err("unknown")
-    })
 }
 
 /// Reads a time, or how long ago it was.
@@ -72,23 +57,17 @@ fn is_wanted(name: &str, source: &str, wanted: &str) -> bool {
 }
 
 impl Filter {
-    /// Returns whether not all records are wanted.
-    pub(crate) fn is_set(&self) -> bool {
-        let Self { event, decision, hook, since } = self;
-        event.is_some() || decision.is_some() || hook.is_some() || since.is_some()
-    }
-
     /// Returns whether a record is wanted.
     pub(crate) fn wants(&self, record: &Record) -> bool {
         if self.event.is_some_and(|event| event != record.event)
-            || self.decision.is_some_and(|wanted| wanted.0 != record.decision)
+            || self.decision.as_ref().is_some_and(|wanted| wanted != word(record.decision))
         {
             return false;
         }
         if let Some(since) = self.since {
-            let time = record.time.parse::<Timestamp>();
-            if time.is_err() || time.is_ok_and(|time| time < since) {
-                return false;
+            match record.time.parse::<Timestamp>() {
+                Ok(time) if time >= since => {}
+                _ => return false,
             }
         }
         let Some(wanted) = &self.hook else { return true };
@@ -110,7 +89,7 @@ mod tests {
         let mut filter = Filter::default();
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:00Z".parse().unwrap());
-        filter.decision = Some(DecisionWord(None));
+        filter.decision = Some("none".into());
         assert!(filter.wants(&record));
         filter.since = Some("2026-03-01T10:00:01Z".parse().unwrap());
         assert!(!filter.wants(&record));

@@ -8,12 +8,13 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use hookexec::Config;
 use hookexec_files::platform::system;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{self, Statistics};
 
 use crate::Exit;
-use crate::config::{ConfigArgs, Purpose};
+use crate::config::ConfigArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
 use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
@@ -58,45 +59,46 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let path = log_path(self.file.as_deref(), &self.config)?;
+        let counts = self.stats || self.html.is_some();
+        let mut config = Config::default();
+        if counts || self.file.is_none() {
+            config = self.config.shown()?;
+        }
+        let path = self.path(&config)?;
         // The writer may keep it open, as `tail -F` does.
         let at_once = path == Path::new(records::STDIN);
-        let counts = self.stats || self.html.is_some();
-        let (mut statistics, mut printed) = (self.statistics(counts)?, Ok(()));
-        let (mut rows, mut page) = (String::new(), Page::default());
-        let read = records::read(&path, |line| match line {
-            None => statistics.unreadable += 1,
-            Some(record) if !self.filter.wants(&record) => {}
-            Some(record) if counts => {
-                statistics.add(&record);
-                if self.html.is_some() {
-                    page.add(*record, true);
+        let mut page = Page::new(Statistics::of_hooks(&config.hooks));
+        let mut rows = String::new();
+        for line in records::read(path).or_usage(unreadable(path))? {
+            match line.or_usage(unreadable(path))? {
+                None => page.numbers.unreadable += 1,
+                Some(record) if !self.filter.wants(&record) => {}
+                Some(record) if self.html.is_some() => page.add(&record, true),
+                Some(record) if counts => page.numbers.add(&record),
+                Some(record) => {
+                    rows.push_str(&self.row(&record));
+                    if at_once || rows.len() > 1 << 16 {
+                        self.print(&std::mem::take(&mut rows))?;
+                    }
                 }
             }
-            Some(record) => {
-                rows.push_str(&self.row(&record));
-                if (at_once || rows.len() > 1 << 16) && printed.is_ok() {
-                    printed = self.print(&std::mem::take(&mut rows));
-                }
-            }
-        });
-        read.or_usage(unreadable(&path))?;
-        printed?;
-        statistics.complete();
+        }
+        let unreadable = page.numbers.unreadable;
         if let Some(file) = &self.html {
-            let is_filtered = self.filter.is_set();
+            let is_filtered = self.filter != Filter::default();
             let remark = if is_filtered { ", only the records that the filters chose" } else { "" };
-            write_page(file, &page.html(&statistics, remark)?)?;
+            write_page(file, &page.html(remark)?)?;
         } else if counts {
-            self.format.show(&statistics, || text::numbers(&statistics))?;
+            page.numbers.complete();
+            self.format.show(&page.numbers, || text::numbers(&page.numbers))?;
         } else {
             self.print(&rows)?;
         }
-        if statistics.unreadable > 0 {
-            let lines = counted(statistics.unreadable, "line");
+        if unreadable > 0 {
+            let lines = counted(unreadable, "line");
             warn(&format!("{lines} of the log can't be read: they are cut off, or not records"));
         }
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 
     fn print(&self, rows: &str) -> Result<(), CommandError> {
@@ -118,29 +120,17 @@ impl Args {
         }
     }
 
-    /// Returns numbers of nothing yet; if hooks are counted, with every hook that is enabled.
-    fn statistics(&self, counts: bool) -> Result<Statistics, CommandError> {
-        if !counts {
-            return Ok(Statistics::default());
+    /// Returns the log that is named, or else that of the hooks files.
+    fn path<'p>(&'p self, config: &'p Config) -> Result<&'p Path, CommandError> {
+        match (&self.file, config.audit.first()) {
+            (Some(path), _) => Ok(path),
+            (None, Some(settings)) => Ok(&settings.path),
+            (None, None) => {
+                Err(CommandError::usage("which log? No hooks file that is in use says `audit:`")
+                    .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file"))
+            }
         }
-        let loaded = self.config.load(Purpose::Show)?;
-        loaded.notices.warn_untold("");
-        Ok(Statistics::of_hooks(&loaded.found.config.hooks))
     }
-}
-
-/// Returns the log at `file`, or else that of the hooks files.
-pub(crate) fn log_path(file: Option<&Path>, config: &ConfigArgs) -> Result<PathBuf, CommandError> {
-    if let Some(path) = file {
-        return Ok(path.to_owned());
-    }
-    let loaded = config.load(Purpose::Show)?;
-    loaded.notices.warn_untold("");
-    if let Some(settings) = loaded.found.config.audit.first() {
-        return Ok(settings.path.clone());
-    }
-    Err(CommandError::usage("which log? No hooks file that is in use says `audit:`")
-        .hint("name the log, or add `audit: { path: audit.jsonl }` to the hooks file"))
 }
 
 pub(crate) fn unreadable(path: &Path) -> String {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookexec::Decision;
-use hookexec::wire::HookStatus;
 use hookexec_builtins::tools;
 use hookexec_files::files;
 use hookexec_files::template::filled;
@@ -26,8 +25,8 @@ pub(crate) const TITLE: &str = "<title>hookexec: decisions</title>";
 /// The parts of the records that the page shows.
 #[derive(Default)]
 pub(crate) struct Page {
-    /// The times of the first and the last record, in seconds.
-    period: Option<(i64, i64)>,
+    /// The numbers of all records.
+    pub(crate) numbers: Statistics,
     /// How many events of each decision a minute has.
     minutes: BTreeMap<i64, BTreeMap<&'static str, usize>>,
     reasons: BTreeMap<String, Reason>,
@@ -46,13 +45,16 @@ struct Reason {
 }
 
 impl Page {
+    /// Returns a page that begins with these numbers.
+    pub(crate) fn new(numbers: Statistics) -> Self {
+        Self { numbers, ..Self::default() }
+    }
+
     /// Takes a record in, and shows it by itself if it is one of the newest.
-    pub(crate) fn add(&mut self, record: Record, is_shown: bool) {
+    pub(crate) fn add(&mut self, record: &Record, is_shown: bool) {
+        self.numbers.add(record);
         if let Ok(time) = record.time.parse::<Timestamp>() {
-            let second = time.as_second();
-            let (first, last) = self.period.unwrap_or((second, second));
-            self.period = Some((first.min(second), last.max(second)));
-            let minute = self.minutes.entry(second.div_euclid(60)).or_default();
+            let minute = self.minutes.entry(time.as_second().div_euclid(60)).or_default();
             *minute.entry(word(record.decision)).or_default() += 1;
         }
         if record.decision == Some(Decision::Deny) {
@@ -71,12 +73,12 @@ impl Page {
         }
     }
 
-    /// Returns the page of these numbers, with a remark on what they are about.
-    pub(crate) fn html(&self, numbers: &Statistics, remark: &str) -> Result<String, CommandError> {
+    /// Returns the page, with a remark on what it is about.
+    pub(crate) fn html(&mut self, remark: &str) -> Result<String, CommandError> {
+        self.numbers.complete();
         let data = json!({
             "remark": remark,
-            "numbers": numbers,
-            "period": self.period,
+            "numbers": self.numbers,
             "minutes": self.minutes.iter().collect::<Vec<_>>(),
             "reasons": self.reasons.iter().collect::<Vec<_>>(),
             "shown": self.shown,
@@ -97,26 +99,12 @@ impl Page {
     }
 }
 
-/// Returns a record as it can be opened, and whether a hook of it failed.
-fn row(mut record: Record) -> Value {
-    // As text, too: a script would round its numbers.
-    let json = serde_json::to_string_pretty(&record).unwrap_or_default();
-    let mut failed = false;
-    for hook in &mut record.hooks {
-        failed |= matches!(hook.status, HookStatus::Error | HookStatus::Failed);
-        hook.source = shown(&hook.source).to_owned();
-    }
-    json!({
-        "time": record.time,
-        "decision": word(record.decision),
-        "failed": failed,
-        "event": record.event,
-        "tool": record.tool,
-        "message": record.message,
-        "about": about(&record),
-        "hooks": record.hooks,
-        "json": json,
-    })
+/// Returns a record as it can be opened.
+fn row(record: &Record) -> Value {
+    let sources: Vec<&str> = record.hooks.iter().map(|hook| shown(&hook.source)).collect();
+    // As text: a script would round its numbers.
+    let json = serde_json::to_string_pretty(record).unwrap_or_default();
+    json!({ "about": about(record), "sources": sources, "json": json })
 }
 
 /// Returns what an event was about: its call, or its prompt.

@@ -6,6 +6,8 @@ const REASONS = 15; // the most frequent
 const LINE = 300; // characters of a text on one line
 const data = JSON.parse(document.getElementById("data").textContent);
 const { numbers } = data;
+// The first and the last minute, if there is one.
+const period = data.minutes.length ? [data.minutes[0][0], data.minutes.at(-1)[0]] : undefined;
 const find = (id) => document.getElementById(id);
 
 // Makes an element of attributes and children.
@@ -41,8 +43,8 @@ const MOMENT = { day: "numeric", month: "short", hour: "2-digit", minute: "2-dig
 
 function overview() {
   const exact = { day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit" };
-  const period = data.period ? ` from ${at(data.period[0], exact)} to ${at(data.period[1], exact)} UTC` : "";
-  find("period").append(counted(numbers.records, "event") + period);
+  const [from, to] = (period ?? []).map((minute) => at(minute * 60, exact));
+  find("period").append(counted(numbers.records, "event") + (period ? ` from ${from} to ${to} UTC` : ""));
   find("period").append(data.remark);
   find("unreadable").hidden = !numbers.unreadable;
   find("unreadable").append(`${counted(numbers.unreadable, "line")} of the log can't be read`);
@@ -66,9 +68,9 @@ function stretches(minutes) {
 const total = (counts) => WORDS.reduce((sum, word) => sum + counts[word], 0);
 
 function chart() {
-  if (!data.period) return;
+  if (!period) return;
   const DAY = 24 * 60;
-  const [first, last] = data.period.map((second) => Math.floor(second / 60));
+  const [first, last] = period;
   const fits = (step) => Math.floor(last / step) - Math.floor(first / step) < 84;
   const steps = [1, 5, 15, 30, 60, 120, 180, 360, 720, DAY, 7 * DAY, 28 * DAY];
   const step = steps.find(fits) ?? (Math.floor((last - first) / 84 / DAY) + 1) * DAY;
@@ -182,23 +184,26 @@ function events() {
   shares("events", "event", rows.toSorted((one, other) => other.count - one.count), numbers.records);
 }
 
-function record(row) {
+function record({ json, about, sources }) {
+  const row = JSON.parse(json);
+  const decision = row.decision ?? "none";
+  const failed = row.hooks.some((hook) => hook.status === "error" || hook.status === "failed");
   const what = made("span", { class: "what" });
   if (row.message) what.append(said(beginning(row.message)), " ");
-  if (row.about) what.append(made("code", null, beginning(row.about)));
+  if (about) what.append(made("code", null, beginning(about)));
   const event = made("span", { class: "event" }, row.event, row.tool ? " " : "", row.tool ? made("b", null, row.tool) : "");
-  const ran = row.hooks.map((hook) =>
+  const ran = row.hooks.map((hook, index) =>
     made("tr", null,
-      made("th", { scope: "row" }, said(hook.name), made("small", null, hook.source)),
+      made("th", { scope: "row" }, said(hook.name), made("small", null, sources[index])),
       made("td", null, hook.status), made("td", null, hook.decision ?? ""),
       made("td", { class: "n" }, `${milliseconds(hook.duration_ms)} ms`),
       made("td", { class: "said" }, hook.reason ?? hook.error ?? "")));
-  return made("details", { class: `record ${row.decision}${row.failed ? " open" : ""}` },
+  return made("details", { class: `record ${decision}${failed ? " open" : ""}` },
     made("summary", null,
       made("time", null, row.time.split(/[TZ.]/).slice(0, 2).join(" ")), " ",
-      made("span", { class: `dot ${row.decision}` }, DECISIONS[row.decision]), " ", event, " ", what),
+      made("span", { class: `dot ${decision}` }, DECISIONS[decision]), " ", event, " ", what),
     ran.length ? made("table", { class: "ran" }, made("tbody", null, ...ran)) : "",
-    made("pre", null, row.json));
+    made("pre", null, json));
 }
 
 overview();

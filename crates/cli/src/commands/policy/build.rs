@@ -51,7 +51,7 @@ impl Args {
         // That of other bytes.
         let _ = std::fs::remove_file(policy::signature_of(&path));
         output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 }
 

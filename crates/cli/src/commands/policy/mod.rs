@@ -82,7 +82,7 @@ fn test(path: &Path) -> Result<Exit, CommandError> {
         file.path = if path.is_dir() { path.join(name) } else { name.into() };
     }
     output::print(&report::text(&results))?;
-    Ok(if results.failed == 0 { Exit::Success } else { Exit::Negative })
+    Ok(if results.failed == 0 { Exit::SUCCESS } else { Exit::NEGATIVE })
 }
 
 fn refresh_all() -> Result<Exit, CommandError> {
@@ -94,7 +94,7 @@ fn refresh_all() -> Result<Exit, CommandError> {
         let hint = "add `policy:` to it; `hookexec check` shows the mistakes of a file";
         return Err(CommandError::negative(message).hint(hint));
     }
-    let mut exit = Exit::Success;
+    let mut exit = Exit::SUCCESS;
     for mut policy in policies {
         match refresh(&mut policy, passes) {
             Ok(is_new) => {
@@ -104,7 +104,7 @@ fn refresh_all() -> Result<Exit, CommandError> {
                 output::print(&format!("{source}: version {version} is {word}in force\n"))?;
             }
             Err(problem) => {
-                exit = Exit::Negative;
+                exit = Exit::NEGATIVE;
                 warn(&format!("{} was not refreshed: {problem}", policy.settings.source));
             }
         }

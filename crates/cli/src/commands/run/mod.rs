@@ -7,12 +7,12 @@ mod stops;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::executor::DispatchOptions;
 use hookexec::{Event, Executor, Input, Verdict};
-use hookexec_agents::{Agent, NativeCall};
+use hookexec_agents::Agent;
 use hookexec_serve::server::Question;
 
 use crate::commands::run::from::FromArgs;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::{ConnectArgs, Reply};
+use crate::connect::{self, ConnectArgs, Reply};
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
 use crate::error::{CommandError, warn, warn_all};
@@ -59,10 +59,7 @@ impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
         if let Some(agent) = self.from.from {
             self.log.start();
-            let verdict = self.format == Some(PlainFormat::Text);
-            let shown = Shown { hooks: self.log.verbose(), verdict };
-            let server = self.connect.server(true);
-            return Ok(self.from.execute(agent, self.event, &self.config, server, shown));
+            return Ok(from::execute(self, agent));
         }
         let Some(event) = self.event else {
             return Err(CommandError::usage("which event? `hookexec docs events` lists them"));
@@ -84,7 +81,7 @@ impl Args {
             executor.start_background(event, &input);
             finish(&executor).await;
         })?;
-        Ok(Exit::Success)
+        Ok(Exit::SUCCESS)
     }
 
     fn dispatch(&self, event: Event) -> Result<Exit, CommandError> {
@@ -140,9 +137,9 @@ impl Args {
     /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
     fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
         // Without a server the project is not looked for twice.
-        let Some(server) = self.connect.server(false) else { return Ok(None) };
+        let Some(socket) = self.connect.socket() else { return Ok(None) };
         let options = self.config.options(Purpose::Run)?;
-        let reply = server.answer(&options, Question::Own(event, input), None);
+        let reply = connect::ask(socket, &options, Question::Own(event, input), None);
         match Runtime::new()?.block_on(reply)? {
             Reply::Verdict(verdict) => return Ok(Some(*verdict)),
             Reply::RunHere(Some(why)) => warn(&why),
@@ -160,44 +157,20 @@ impl Args {
         notices: &Notices,
         loaded: Option<(&Executor, &Input)>,
     ) -> Result<Exit, CommandError> {
-        if self.log.verbose() {
-            output::talk(&report::hooks(&verdict.hooks));
+        if self.log.verbose > 0 {
+            output::talk(&report::hooks(&verdict.hooks, ""));
             if let Some((executor, input)) = loaded {
                 output::talk(&report::not_run(&executor.explain(verdict.event, input)));
             }
         }
         if self.format == Some(PlainFormat::Text) {
             let text = report::verdict(verdict);
-            notices.warn_untold(&text);
+            warn_all(notices.failures(&text));
             output::print(&text)?;
         } else {
             output::print_json_line(verdict)?;
         }
         Ok(Exit::of(verdict))
-    }
-}
-
-/// The details on stderr, beside the answer to the agent, for a person who tries a hook out.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown {
-    /// Whether to show what each hook did, or why it did not run.
-    pub(crate) hooks: bool,
-    /// Whether to show the verdict.
-    pub(crate) verdict: bool,
-}
-
-impl Shown {
-    /// Shows the verdict on `call`. The `executor` knows why hooks did not run.
-    pub(crate) fn show(self, executor: Option<&Executor>, call: &NativeCall, verdict: &Verdict) {
-        if self.hooks {
-            output::talk(&report::hooks(&verdict.hooks));
-            if let Some(executor) = executor {
-                output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
-            }
-        }
-        if self.verdict {
-            output::talk(&report::verdict(verdict));
-        }
     }
 }
 

@@ -110,7 +110,7 @@ impl LogArgs {
                 None if let Some(file) = &self.html => survey.draw(file)?,
                 None => survey.show(format.plain()?)?,
             }
-            return Ok(Some(Exit::Success));
+            return Ok(Some(Exit::SUCCESS));
         }
         let Some(log) = &self.log else { return Ok(None) };
         self.compare(log, project, format.plain()?).map(Some)
@@ -127,19 +127,17 @@ impl LogArgs {
         let runs = if self.run_external { |_: &Hook| true } else { only_looks };
         let replay = Replay::new(candidate, &project, registry::all(), runs)?;
         let runtime = Runtime::new()?;
-        let (mut summary, mut unreadable, mut stopped) = (Summary::default(), 0, None);
-        let read = records::read(log, |line| match line {
-            None => unreadable += 1,
-            // An approval records what a person answered: no hook decides it.
-            Some(record) if stopped.is_some() || record.event == Event::Approval => {}
-            Some(record) => match runtime.run(replay.run(&record)) {
-                Ok(replayed) => summary.add(*record, replayed),
-                Err(error) => stopped = Some(error),
-            },
-        });
-        read.or_usage(log::unreadable(log))?;
-        if let Some(error) = stopped {
-            return Err(error);
+        let (mut summary, mut unreadable) = (Summary::default(), 0);
+        for line in records::read(log).or_usage(log::unreadable(log))? {
+            match line.or_usage(log::unreadable(log))? {
+                None => unreadable += 1,
+                // An approval records what a person answered: no hook decides it.
+                Some(record) if record.event == Event::Approval => {}
+                Some(record) => {
+                    let replayed = runtime.run(replay.run(&record))?;
+                    summary.add(*record, replayed);
+                }
+            }
         }
         if unreadable > 0 {
             warn(&format!("{} of the log can't be read", counted(unreadable, "line")));
@@ -150,7 +148,7 @@ impl LogArgs {
             return Err(CommandError::data("the log records no event").hint(hint));
         }
         format.show(&summary, || text(&summary))?;
-        Ok(if failed == 0 { Exit::Success } else { Exit::Negative })
+        Ok(if failed == 0 { Exit::SUCCESS } else { Exit::NEGATIVE })
     }
 }
 

@@ -102,7 +102,7 @@ impl Args {
             Format::Github => output::print_data(&report::github(&results))?,
         }
         let passed = results.failed == 0 && results.enough_coverage;
-        Ok(if passed { Exit::Success } else { Exit::Negative })
+        Ok(if passed { Exit::SUCCESS } else { Exit::NEGATIVE })
     }
 
     fn paths(&self) -> Result<Vec<PathBuf>, CommandError> {
@@ -145,7 +145,7 @@ pub(crate) fn run_cases(
             return Err(CommandError::usage(message).hint("move it away, or give it another name"));
         }
     }
-    let mut suite = Suite::load(paths, &config::project(project)?, &registry::all())?;
+    let suite = Suite::load(paths, &config::project(project)?, &registry::all())?;
     Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::config)
 }
 

@@ -16,6 +16,7 @@ use hookexec_agents::{Agent, Found, NativeCall, SeenCalls, Subject, Transcript, 
 use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
+use hookexec_setup::doctor::version_numbers;
 use hookexec_workbench::records::Statistics;
 use hookexec_workbench::testing::{
     Habits, Outcome, Past, PastGroup, Replay, is_self_contained, stays_here,
@@ -61,7 +62,7 @@ pub(crate) struct Survey {
     /// Whether commands are counted.
     suggests: bool,
     /// A page of all calls, if one is drawn.
-    page: Option<Mutex<(Statistics, Page)>>,
+    page: Option<Mutex<Page>>,
 }
 
 impl Survey {
@@ -169,13 +170,11 @@ impl Survey {
     /// Writes a page that draws it by day.
     pub(super) fn draw(&mut self, file: &Path) -> Result<(), CommandError> {
         let numbers = Statistics::of_hooks(&self.config.hooks);
-        self.page = Some(Mutex::new((numbers, Page::default())));
+        self.page = Some(Mutex::new(Page::new(numbers)));
         self.run()?;
         let Some(page) = &self.page else { return Ok(()) };
-        let (numbers, page) = &mut *locked(page);
-        numbers.complete();
         let remark = format!(", as this policy judges the past of {}", self.agent.title());
-        log::write_page(file, &page.html(numbers, &remark)?)
+        log::write_page(file, &locked(page).html(&remark)?)
     }
 
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
@@ -273,9 +272,7 @@ impl Survey {
         let mut record = Record::new(time, input, verdict, 0.0);
         record.input = Some(json!({ "tool_name": input.tool(), "tool_input": input.tool_input }));
         let has_effect = record.decision.is_some() || !record.rewritten.is_empty();
-        let (numbers, page) = &mut *locked(page);
-        numbers.add(&record);
-        page.add(record, has_effect);
+        locked(page).add(&record, has_effect);
     }
 
     fn replay(&self, config: Config, project: &str) -> Result<Replay, CommandError> {
@@ -365,7 +362,7 @@ impl<'s> Work<'s> {
             self.found.note("of an unknown form", path.to_string());
         }
         if let (Some(version), Some(measured)) = (&transcript.version, self.survey.agent.measured())
-            && numbers(version) > numbers(measured.version)
+            && version_numbers(version) > version_numbers(measured.version)
         {
             let about = format!("newer than {}, whose form is known", measured.version);
             self.found.note(&about, format!("{version} ({path})"));
@@ -421,9 +418,4 @@ fn push_group(text: &mut String, number: usize, group: &PastGroup) {
     let (day, about) = (time.get(..10).unwrap_or(time), plain::line(&about));
     let about = shortened(&about, 100);
     let _ = writeln!(text, "     {DIM}{day}{DIM:#} {}: {about}", plain::line(tool));
-}
-
-/// Returns the numbers of a version, as of `2.1.329`.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split('.').map(|part| part.parse().unwrap_or_default()).collect()
 }

@@ -2,13 +2,14 @@
 
 mod rows;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Diagnostics, Severity};
-use hookexec_project::trust::{Blocked, ProjectFile, TrustStore};
+use hookexec_files::files;
+use hookexec_project::trust::{Blocked, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
+use hookexec_setup::program::KeepError;
 
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::consent::ConsentArgs;
@@ -81,23 +82,21 @@ impl Args {
 }
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
-    let store = store()?;
-    let project = target.project()?;
-    let mut rows = Vec::new();
-    for file in &project.files {
-        if let Some(Blocked::Unsafe(problem)) = &file.blocked {
+    let rows = target.project(&store()?)?.rows;
+    for row in &rows {
+        if let Some(Blocked::Unsafe(problem)) =
+            row.file.as_ref().and_then(|file| file.blocked.as_ref())
+        {
             let hint = problem.hint.as_deref().unwrap_or_default();
             warn(&format!("the approvals don't count: {}; {hint}", problem.message));
         }
-        rows.push(Row::of(file, &store));
     }
-    rows.extend(project.gone.into_iter().map(Row::of_gone));
     target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
     if target.format == PlainFormat::Text {
         output::talk(&remedies(&rows));
     }
     let is_approved = rows.iter().all(|row| row.status == Status::Approved);
-    Ok(if is_approved { Exit::Success } else { Exit::Negative })
+    Ok(if is_approved { Exit::SUCCESS } else { Exit::NEGATIVE })
 }
 
 /// Returns what a person does about the files, and what an approval does not cover.
@@ -105,10 +104,9 @@ fn remedies(rows: &[Row]) -> String {
     let mut text = limits(rows);
     let mut is_open = false;
     for row in rows {
-        if row.is_gone() {
-            let _ = writeln!(text, "{}", row.way_back());
-        } else {
-            is_open |= row.status != Status::Approved;
+        match row.file {
+            Some(_) => is_open |= row.status != Status::Approved,
+            None => text.push_str(&row.way_back()),
         }
     }
     if is_open {
@@ -134,20 +132,19 @@ fn limits(rows: &[Row]) -> String {
 fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
-    let project = target.project()?;
+    let project = target.project(&store)?;
     let errors = project.errors();
     if errors.has_errors() {
         return Err(CommandError::config(errors));
     }
-    let mut done = Exit::Success;
-    for path in project.gone {
-        let row = Row::of_gone(path);
-        output::talk(&format!("{}{}\n", row.title(), row.way_back()));
-        done = Exit::Negative;
-    }
-    for mut file in project.files {
-        let row = Row::of(&file, &store);
+    let mut done = Exit::SUCCESS;
+    for mut row in project.rows {
         let path = row.shown_path();
+        let Some(mut file) = row.file.take() else {
+            output::talk(&format!("{}{}", row.title(), row.way_back()));
+            done = Exit::NEGATIVE;
+            continue;
+        };
         if row.status == Status::Approved {
             // From now on a change or deletion at this path is noticed.
             store.judge(&mut file, true);
@@ -162,23 +159,23 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
         let text = row.text() + &limits(std::slice::from_ref(&row));
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk(&format!("{path} was not approved\n"));
-            done = Exit::Negative;
+            done = Exit::NEGATIVE;
             continue;
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
-        let now = target.project()?.files;
-        if now.iter().any(|now| now.path == file.path && now.blocked.is_some()) {
+        let now = target.project(&store)?.rows;
+        if now.iter().any(|now| now.path == file.path && now.status != Status::Approved) {
             warn(&format!(
                 "{path} changed in the meantime and waits again: run `hookexec trust add`"
             ));
-            done = Exit::Negative;
+            done = Exit::NEGATIVE;
             continue;
         }
         if !row.gone.is_empty() {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
         }
         file.blocked = None;
-        let row = Row::of(&file, &store);
+        let row = Row::of(file, &store);
         // The question showed the rest.
         target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
     }
@@ -188,17 +185,13 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
 fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
-    let mut known = Vec::new();
-    match (target.project(), &target.file) {
-        (Ok(project), _) => {
-            known.extend(project.files.into_iter().map(|file| (file.path, Some(file.digest))));
-            known.extend(project.gone.into_iter().map(|path| (path, None)));
-        }
+    let rows = match (target.project(&store), &target.file) {
+        (Ok(project), _) => project.rows,
         // A file that was never there can be forgotten, too.
-        (Err(_), Some(path)) => known.push((path.clone(), None)),
+        (Err(_), Some(path)) => vec![Row::of_gone(path.clone())],
         (Err(error), None) => return Err(error),
-    }
-    for (path, digest) in known {
+    };
+    for Row { path, digest, .. } in rows {
         let shown = plain::line(&path.to_string_lossy());
         if !store.has_approved(&path, digest.as_deref()) {
             output::print(&format!("{shown}: was not approved\n"))?;
@@ -209,7 +202,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
              same bytes?"
         ))? {
             output::talk("nothing was changed\n");
-            return Ok(Exit::Negative);
+            return Ok(Exit::NEGATIVE);
         }
         // What was approved here, and what is here now, wherever it was approved.
         store.remove(&path, digest.as_deref()).or_internal(NOT_WRITTEN)?;
@@ -217,14 +210,12 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             "{shown}: not approved any longer, here and in every clone with the same bytes\n"
         ))?;
     }
-    Ok(Exit::Success)
+    Ok(Exit::SUCCESS)
 }
 
 /// The hooks files of a project that are meant.
 struct Project {
-    files: Vec<ProjectFile>,
-    /// Files that were approved and are gone.
-    gone: Vec<PathBuf>,
+    rows: Vec<Row>,
     options: LoadOptions,
 }
 
@@ -235,7 +226,7 @@ impl Project {
         let check = hookexec_project::check(&self.options, registry::all());
         for problem in check.problems {
             let Some(place) = &problem.location else { continue };
-            let is_ours = self.files.iter().any(|file| file.path == place.path());
+            let is_ours = self.rows.iter().any(|row| row.path == place.path());
             if is_ours && problem.severity == Severity::Error {
                 errors.push(problem);
             }
@@ -246,23 +237,25 @@ impl Project {
 
 impl Target {
     /// Returns the hooks files of the project that are meant.
-    fn project(&self) -> Result<Project, CommandError> {
+    fn project(&self, store: &TrustStore) -> Result<Project, CommandError> {
         let mut args = ConfigArgs::default();
         args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
         let options = args.options(Purpose::Show)?;
-        let Loaded { config, project_files: mut files, .. } = args.load(Purpose::Show)?.found;
-        files.retain(|file| self.is_meant(&file.path));
-        let mut gone = Vec::new();
-        for failed in &config.failed {
-            let path = failed.location.path();
-            if self.is_meant(path)
-                && path.symlink_metadata().is_err()
-                && store().is_ok_and(|store| store.has_approved(path, None))
-            {
-                gone.push(path.to_owned());
+        let Loaded { config, project_files, .. } = hookexec_project::load(&options)?;
+        let mut rows = Vec::new();
+        for file in project_files {
+            if self.is_meant(&file.path) {
+                rows.push(Row::of(file, store));
             }
         }
-        if files.is_empty() && gone.is_empty() {
+        for failed in &config.failed {
+            let path = failed.location.path();
+            let is_gone = self.is_meant(path) && path.symlink_metadata().is_err();
+            if is_gone && store.has_approved(path, None) {
+                rows.push(Row::of_gone(path.to_owned()));
+            }
+        }
+        if rows.is_empty() {
             let mut failed = config.failed.iter();
             if let Some(failed) = failed.find(|failed| self.is_meant(failed.location.path())) {
                 let message = format!("{}: {}", failed.location, failed.cause);
@@ -276,20 +269,13 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { files, gone, options })
+        Ok(Project { rows, options })
     }
 
     fn is_meant(&self, path: &Path) -> bool {
         let Some(file) = &self.file else { return true };
-        match (real_path(path), real_path(file)) {
-            (Ok(path), Ok(file)) => path == file,
-            _ => false,
-        }
+        std::path::absolute(file).is_ok_and(|file| files::real(&file) == files::real(path))
     }
-}
-
-fn real_path(path: &Path) -> std::io::Result<PathBuf> {
-    dunce::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
 /// Returns where the hooks of `file` are taken to run: here, when here is in its project; else in
@@ -306,8 +292,7 @@ fn working_dir_of(file: &Path) -> PathBuf {
 }
 
 fn store() -> Result<TrustStore, CommandError> {
-    TrustStore::of_user()
-        .ok_or_else(|| CommandError::usage("approvals need a home directory").hint("set HOME"))
+    Ok(TrustStore::of_user().ok_or(KeepError::NoHome)?)
 }
 
 const NOT_WRITTEN: &str = "can't write the approval";

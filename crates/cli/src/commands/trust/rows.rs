@@ -14,11 +14,13 @@ use crate::plain;
 /// One hooks file of a project, and how it differs from its approval.
 #[derive(Default, Serialize)]
 pub(super) struct Row {
-    path: PathBuf,
+    /// The file itself; `None` if it is gone.
+    #[serde(skip)]
+    pub(super) file: Option<ProjectFile>,
+    pub(super) path: PathBuf,
     pub(super) status: Status,
-    /// `None` if the file is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
+    pub(super) digest: Option<String>,
     /// Its text, which an approval is for.
     text: String,
     /// The files that an approval covers, as far as they are as they were approved.
@@ -52,25 +54,26 @@ impl Row {
         Self { path, status: Status::Changed, ..Self::default() }
     }
 
-    pub(super) fn of(file: &ProjectFile, store: &TrustStore) -> Self {
+    pub(super) fn of(file: ProjectFile, store: &TrustStore) -> Self {
         let mut row = Self {
             path: file.path.clone(),
-            status: Status::of(file),
+            status: Status::of(&file),
             digest: Some(file.digest.clone()),
             text: file.coverage.text.clone(),
             problems: file.coverage.problems.clone(),
             ..Self::default()
         };
         if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
-            row.diff = Some(store.diff(file));
+            row.diff = Some(store.diff(&file));
         }
-        row.add_files(file, store);
+        row.add_files(&file, store);
         for command in &file.coverage.uncovered {
             let mut words = command.split(' ').map(|word| word.trim_start_matches("./"));
             if !words.any(|word| row.gone.iter().any(|name| name == word)) {
                 row.not_covered.push(command.clone());
             }
         }
+        row.file = Some(file);
         row
     }
 
@@ -96,11 +99,6 @@ impl Row {
         }
     }
 
-    /// Returns whether the file was approved and is gone.
-    pub(super) fn is_gone(&self) -> bool {
-        self.digest.is_none()
-    }
-
     /// Returns its path from the current directory.
     pub(super) fn shown_path(&self) -> String {
         plain::line(shown(&self.path.to_string_lossy()))
@@ -109,7 +107,7 @@ impl Row {
     /// Returns its first line.
     pub(super) fn title(&self) -> String {
         let status = match self.status {
-            _ if self.is_gone() => "this approved file is gone",
+            _ if self.digest.is_none() => "this approved file is gone",
             Status::Approved => "approved",
             Status::Changed => "changed",
             Status::NotApproved => "not approved",
@@ -117,11 +115,11 @@ impl Row {
         format!("{}: {status}\n", self.shown_path())
     }
 
-    /// Returns what a user does about a file that is gone.
+    /// Returns a line on what a user does about a file that is gone.
     pub(super) fn way_back(&self) -> String {
         let path = self.shown_path();
         let remove = format!("run `hookexec trust remove {}` in a terminal", quoted(&path));
-        format!("restore {path}, or {remove}")
+        format!("restore {path}, or {remove}\n")
     }
 
     pub(super) fn text(&self) -> String {

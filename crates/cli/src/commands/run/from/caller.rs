@@ -49,14 +49,14 @@ impl Caller {
         let _ = Builder::new().name("last resort".to_owned()).spawn(move || {
             sleep(last);
             let exit = self.last_resort(last, &standing);
-            std::process::exit(i32::from(exit.code()));
+            std::process::exit(i32::from(exit.0));
         });
     }
 
     fn last_resort(&self, last: Duration, standing: &Standing) -> Exit {
         if matches!(GIVEN.try_lock(), Err(TryLockError::WouldBlock)) {
             // Another thread is blocked while it writes its answer.
-            return Exit::Denied;
+            return Exit::DENIED;
         }
         match locked(standing).take() {
             Some(answer) => give(&answer),
@@ -97,12 +97,12 @@ pub(super) fn give(answer: &Answer) -> Exit {
         return exit;
     }
     let mut last_word = String::new();
-    let mut exit = if answer.exit_code == 0 { Exit::Success } else { Exit::Denied };
+    let mut exit = if answer.exit_code == 0 { Exit::SUCCESS } else { Exit::DENIED };
     if let Err(error) = output::answer(&answer.stdout) {
         last_word = format!("hookexec: can't write to stdout: {error}\n");
         if let Some(reason) = &answer.fallback {
             last_word = format!("{reason}\n{last_word}");
-            exit = Exit::Denied;
+            exit = Exit::DENIED;
         }
     }
     *given = Some(exit);

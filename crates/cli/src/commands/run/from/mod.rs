@@ -20,10 +20,11 @@ use hookexec_setup::doctor::{firings, unknown_tools};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
-use crate::commands::run::{Shown, stops};
+use crate::commands::run::{Args, stops};
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::{Reply, Server};
-use crate::console::output;
+use crate::connect::{self, Reply};
+use crate::console::output::{self, PlainFormat};
+use crate::console::report;
 use crate::error::{CommandError, warn_all};
 use crate::runtime::{self, Runtime};
 use crate::system::Signals;
@@ -59,75 +60,65 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
     Err("give it in seconds, more than none")
 }
 
-impl FromArgs {
-    /// Answers the `agent`. The `server` is asked if there is one.
-    pub(crate) fn execute(
-        &self,
-        agent: Agent,
-        event: Option<Event>,
-        config: &ConfigArgs,
-        server: Option<Server>,
-        shown: Shown,
-    ) -> Exit {
-        let started = Instant::now();
-        // Below the shortest timeout that any of the agents has by default.
-        let within = self.within.unwrap_or(Duration::from_secs(25));
-        let hint = self.native.clone().or_else(|| event.map(|event| event.name().to_owned()));
-        let caller = Caller { agent: Some(agent), hint };
-        let standing = Standing::default();
-        // How much later than asked for the last resort answers: a stuck program, not a slow hook.
-        caller.clone().watch(within + Duration::from_millis(500), Arc::clone(&standing));
-        let mut work = Work {
-            caller: &caller,
-            agent,
-            config,
-            server,
-            within,
-            until: deadline_of_hooks(started, within),
-            standing,
-            shown,
-            call: None,
-            hooks: None,
-            absent: Vec::new(),
-            warnings: Vec::new(),
-        };
-        let late = format!("no answer within {within:?}");
-        let answered = Runtime::new().and_then(|runtime| {
-            let answer = runtime.block_on(async {
-                let signals = runtime::listen()?;
-                let end = End { signals, at: started + within, late, reached: None };
-                Ok(work.answer(end).await)
-            });
-            Ok((runtime, answer.flatten()?))
+/// Answers the `agent` about the call on stdin.
+pub(super) fn execute(args: &Args, agent: Agent) -> Exit {
+    let started = Instant::now();
+    // Below the shortest timeout that any of the agents has by default.
+    let within = args.from.within.unwrap_or(Duration::from_secs(25));
+    let event = args.event.map(|event| event.name().to_owned());
+    let hint = args.from.native.clone().or(event);
+    let caller = Caller { agent: Some(agent), hint };
+    let standing = Standing::default();
+    // How much later than asked for the last resort answers: a stuck program, not a slow hook.
+    caller.clone().watch(within + Duration::from_millis(500), Arc::clone(&standing));
+    let mut work = Work {
+        args,
+        caller: &caller,
+        agent,
+        within,
+        until: deadline_of_hooks(started, within),
+        standing,
+        call: None,
+        hooks: None,
+        absent: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let late = format!("no answer within {within:?}");
+    let answered = Runtime::new().and_then(|runtime| {
+        let answer = runtime.block_on(async {
+            let signals = runtime::listen()?;
+            let end = End { signals, at: started + within, late, reached: None };
+            Ok(work.answer(end).await)
         });
-        let (runtime, answer) = match answered {
-            Ok(answered) => answered,
-            Err(error) => return caller.fail(&error.to_string()),
-        };
-        let exit = give(&answer);
-        if answer.exit_code == 0 {
-            warn_all(work.warnings);
-        }
-        // A person who tries a call out reads the answer at a terminal, or leaves out what every entry
-        // of `install` says.
-        let is_as_installed = self.native.is_some() && self.within.is_some();
-        if let Some(call) = work.call
-            && is_as_installed
-            && !std::io::stdout().is_terminal()
-        {
-            note_firing(&call);
-        }
-        if let Some((executor, config)) = work.hooks {
-            for hooks in executor.take_handed_over() {
-                if let Err(error) = hand_over(&config, &hooks) {
-                    output::talk(&format!("hookexec: hooks in the background: {error}\n"));
-                }
-            }
-            let left = within.saturating_sub(started.elapsed());
-            let _ = runtime.run(executor.shutdown(left));
-        }
-        exit
+        Ok((runtime, answer.flatten()?))
+    });
+    let (runtime, answer) = match answered {
+        Ok(answered) => answered,
+        Err(error) => return caller.fail(&error.to_string()),
+    };
+    let exit = give(&answer);
+    if answer.exit_code == 0 {
+        warn_all(work.warnings);
     }
+    // A person who tries a call out reads the answer at a terminal, or leaves out what every entry
+    // of `install` says.
+    let is_as_installed = args.from.native.is_some() && args.from.within.is_some();
+    if let Some(call) = work.call
+        && is_as_installed
+        && !std::io::stdout().is_terminal()
+    {
+        note_firing(&call);
+    }
+    if let Some((executor, config)) = work.hooks {
+        for hooks in executor.take_handed_over() {
+            if let Err(error) = hand_over(&config, &hooks) {
+                output::talk(&format!("hookexec: hooks in the background: {error}\n"));
+            }
+        }
+        let left = within.saturating_sub(started.elapsed());
+        let _ = runtime.run(executor.shutdown(left));
+    }
+    exit
 }
 
 /// The end of the time for an answer: a signal, or the time that the agent gives.
@@ -169,15 +160,13 @@ type Hooks = (Executor, ConfigArgs);
 
 /// The work on the answer to one call, and what is left to do after it.
 struct Work<'c> {
+    args: &'c Args,
     caller: &'c Caller,
     agent: Agent,
-    config: &'c ConfigArgs,
-    server: Option<Server>,
     within: Duration,
     /// When hooks must have answered.
     until: Option<Instant>,
     standing: Standing,
-    shown: Shown,
     call: Option<NativeCall>,
     /// The hooks, once they are loaded.
     hooks: Option<Hooks>,
@@ -193,7 +182,7 @@ impl Work<'_> {
         let call = match self.read_call(&mut end).await {
             Ok(call) => call,
             Err((problem, native)) => {
-                let _ = self.load(self.config.clone(), &mut end).await;
+                let _ = self.load(self.args.config.clone(), &mut end).await;
                 let native = native.or_else(|| self.caller.native());
                 let problem = problem.to_string();
                 return hookexec_agents::failure(self.agent, native, self.executor(), &problem);
@@ -202,7 +191,7 @@ impl Work<'_> {
         let answer = match self.verdict(&call, &mut end).await {
             Ok(mut verdict) => {
                 stops::limit(&call, &mut verdict);
-                self.shown.show(self.executor(), &call, &verdict);
+                self.show(&call, &verdict);
                 tell_absent(&self.absent, &mut verdict);
                 hookexec_agents::answer(&call, &verdict)
             }
@@ -241,12 +230,12 @@ impl Work<'_> {
         let unknown = hookexec_agents::failure_of(call, None, &end.late);
         *locked(&self.standing) = Some(unknown);
         // A project has half of the time, to be found as to be loaded.
-        let found = in_project(self.config, &call.project, self.within / 2);
+        let found = in_project(&self.args.config, &call.project, self.within / 2);
         let config = end.before(found).await?;
-        if let Some(server) = &self.server
+        if let Some(socket) = self.args.connect.socket()
             && let Ok(options) = config.options(Purpose::Judge)
         {
-            let reply = server.answer(&options, Question::Native(call), self.until);
+            let reply = connect::ask(socket, &options, Question::Native(call), self.until);
             match end.before(reply).await? {
                 Reply::Verdict(verdict) => return Ok(*verdict),
                 Reply::RunHere(why) => self.warnings.extend(why),
@@ -271,6 +260,19 @@ impl Work<'_> {
             moment.give_up(executor, call, &problem.to_string());
         }
         Ok(moment.into_verdict(call))
+    }
+
+    /// Shows details on stderr, beside the answer to the agent, for a person who tries a hook out.
+    fn show(&self, call: &NativeCall, verdict: &Verdict) {
+        if self.args.log.verbose > 0 {
+            output::talk(&report::hooks(&verdict.hooks, ""));
+            if let Some(executor) = self.executor() {
+                output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
+            }
+        }
+        if self.args.format == Some(PlainFormat::Text) {
+            output::talk(&report::verdict(verdict));
+        }
     }
 
     fn executor(&self) -> Option<&Executor> {
@@ -343,10 +345,10 @@ fn died(panic: &JoinError) -> CommandError {
 }
 
 /// Why a call can't be read, and the agent's event as far as it is known.
-type Unreadable = (CommandError, Option<&'static str>);
+pub(crate) type Unreadable = (CommandError, Option<&'static str>);
 
 /// Reads the agent's call from stdin.
-fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
+pub(crate) fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
     let stdin = match input::read_stdin() {
         Ok(stdin) => stdin,
         Err(problem) => return Err((problem, None)),
