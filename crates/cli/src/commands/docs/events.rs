@@ -95,8 +95,10 @@ fn row(contract: &Contract) -> [&str; 9] {
 }
 
 /// Fields that the input of every event has, where the agent tells them.
-const ALWAYS: [&str; 6] =
-    ["session_id", "cwd", "hook_event_name", "agent_name", "model_id", "turn_id"];
+const ALWAYS: [&str; 8] = [
+    "session_id", "cwd", "hook_event_name", "agent_name", "model_id", "turn_id", "iteration",
+    "last_user_message",
+];
 
 /// Fields of an event about a tool.
 const OF_TOOLS: [&str; 4] = ["tool_name", "tool_use_id", "tool_input", "tool_kinds"];
@@ -107,8 +109,8 @@ fn own_fields(event: Event) -> &'static [&'static str] {
         Event::PostToolUse | Event::ToolResponseTransform => {
             &["tool_response", "tool_error", "tool_duration_ms"]
         }
-        Event::BeforeLlmCall => &["iteration", "last_user_message", "messages", "tools", "options"],
-        Event::AfterLlmCall => &["iteration", "response"],
+        Event::BeforeLlmCall => &["messages", "tools", "options"],
+        Event::AfterLlmCall => &["response"],
         Event::SessionStart | Event::PreCompact | Event::BeforeCompaction => &["source"],
         Event::SessionEnd | Event::TurnEnd => &["reason"],
         Event::TurnStart
@@ -126,23 +128,28 @@ fn own_fields(event: Event) -> &'static [&'static str] {
 
 /// Returns the names of all fields that the input of an event may have.
 pub(crate) fn field_names(event: Event) -> Vec<&'static str> {
-    let mut names = [&ALWAYS, own_fields(event), &["iteration", "last_user_message"]].concat();
+    let mut names = ALWAYS.to_vec();
     if event.contract().tool_matched {
         names.extend(OF_TOOLS.iter().chain(&Input::OF_CALLS));
     }
+    names.extend(own_fields(event));
     names
 }
 
 /// Returns the table of the fields, with their types and meanings.
 fn fields(event: Event) -> Table<3> {
     let schema = schema::input();
-    let of_tools = if event.contract().tool_matched { OF_TOOLS.as_slice() } else { &[] };
     let mut table = Table::new(["field", "type", "meaning"]);
-    for name in ALWAYS.iter().chain(of_tools).chain(own_fields(event)) {
+    for name in field_names(event) {
         let field = &schema["properties"][name];
-        let described = field["description"].as_str().unwrap_or_default();
+        let (kind, described) = match name {
+            // They are read out of the call, and stand in no payload.
+            "commands" => ("list", "The commands that the call runs"),
+            "files" => ("list", "The files that the call touches"),
+            _ => (kind(field), field["description"].as_str().unwrap_or_default()),
+        };
         let meaning = described.split([';', '.']).next().unwrap_or_default().replace('\n', " ");
-        table.row([*name, kind(field), &*meaning].map(str::to_owned));
+        table.row([name, kind, &*meaning].map(str::to_owned));
     }
     table
 }
