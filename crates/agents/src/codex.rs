@@ -2,7 +2,7 @@
 
 use super::{
     Adapter, Agent, Answer, HookSettings, ImportFormat, Intolerance, Measured, NativeEvent,
-    OffSwitch, PackageMark, Plan, ScriptWords, claude_dialect, events, transcript,
+    OffSwitch, PackageMark, Plan, claude_dialect, events, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -35,9 +35,9 @@ static SETTINGS: HookSettings = HookSettings {
                 hooks in `/hooks`. Until then Codex skips them silently, also in `codex exec`.",
     import: Some(ImportFormat {
         timeout: "10m",
-        words: |native| match native.event {
-            Some(Event::TurnEnd) => ScriptWords::Own,
-            _ => ScriptWords::ClaudeCodeExceptPatches,
+        // Patches stand in hookexec's own input as they are.
+        speaks_claude: |native, matcher| {
+            native.event != Some(Event::TurnEnd) && !matcher.contains("apply_patch")
         },
         ..ImportFormat::BASE
     }),

@@ -1,16 +1,16 @@
 //! Factory's Droid.
 
 use super::{
-    Adapter, Agent, Answer, HookSettings, Intolerance, Measured, NativeEvent, OffSwitch, Plan,
-    claude_dialect, events,
+    Adapter, Agent, HookSettings, Intolerance, Measured, OffSwitch, claude_dialect, events,
 };
-use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "droid", version: "0.225.2" }),
     project: Some("FACTORY_PROJECT_DIR"),
     settings: Some(&SETTINGS),
-    ..Adapter::new(Agent::Droid, "droid", "Droid", EVENTS, write)
+    // It has two forms of a denial; this one needs no parsing.
+    denies_by_exit_code: true,
+    ..Adapter::new(Agent::Droid, "droid", "Droid", EVENTS, claude_dialect::write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -43,12 +43,4 @@ events! {
     "PreCompact" => PreCompact;
     "Notification" => Notification;
     "SessionEnd" => SessionEnd;
-}
-
-fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    // Droid has two forms of a denial; this one needs no parsing.
-    if plan.denies() {
-        return Answer::refusal(&plan.reason);
-    }
-    claude_dialect::write(native, None, plan)
 }

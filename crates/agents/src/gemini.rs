@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted, claude_dialect,
-    events, members, transcript,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Wanted, claude_dialect, events, members,
+    transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -44,7 +44,7 @@ static SETTINGS: HookSettings = HookSettings {
         searches: true,
         shell: Some("bash"),
         // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
-        words: |_| ScriptWords::Own,
+        speaks_claude: |_, _| false,
         not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
         ..ImportFormat::BASE
     }),

@@ -13,6 +13,7 @@ use hookexec::wire::{Input, JsonObject};
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "kimi", version: "2.1.0" }),
     settings: Some(&SETTINGS),
+    denies_by_exit_code: true,
     refine,
     ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", EVENTS, write)
 };
@@ -73,8 +74,5 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match plan.denial() {
-        Some(reason) => Answer::refusal(reason),
-        None => Answer::json(members! { "message": plan.context }),
-    }
+    Answer::json(members! { "message": plan.context })
 }

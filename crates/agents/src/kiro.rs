@@ -7,6 +7,7 @@ use hookexec::wire::Input;
 
 pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
+    denies_by_exit_code: true,
     ..Adapter::new(Agent::Kiro, "kiro", "Kiro", EVENTS, write)
 };
 
@@ -41,8 +42,7 @@ events! {
 }
 
 fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match plan.context.as_deref() {
-        _ if plan.denies() => Answer::refusal(&plan.reason),
+    match &plan.context {
         Some(context) => Answer::text(context),
         None => Answer::default(),
     }

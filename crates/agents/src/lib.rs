@@ -44,7 +44,7 @@ pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
-    PackageMark, ScriptWords, TrustedFolders,
+    PackageMark, TrustedFolders,
 };
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
@@ -137,6 +137,8 @@ struct Adapter {
     settings: Option<&'static HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     plugin: Option<&'static Plugin>,
+    /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
+    denies_by_exit_code: bool,
     /// Its transcripts, if they can be read.
     transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says.
@@ -163,8 +165,9 @@ impl Adapter {
             starts_in_project: false,
             settings: None,
             plugin: None,
+            denies_by_exit_code: false,
             transcripts: None,
-            refine: read::wanted,
+            refine: |_, _, _| Wanted::Yes,
             write,
         }
     }

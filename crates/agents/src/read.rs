@@ -204,17 +204,11 @@ fn is_same(one: &Value, other: &Value) -> bool {
 }
 
 /// Whether an event is to be dispatched at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
     Yes,
     No,
     /// Its payload can't be used, and why.
     Unusable(PayloadError),
-}
-
-/// Wants every event as it is: the base of every adapter.
-pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
-    Wanted::Yes
 }
 
 impl NativeEvent {

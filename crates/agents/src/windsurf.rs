@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events};
+use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Wanted, events};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -11,7 +11,8 @@ pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
     refine,
     starts_in_project: true,
-    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", EVENTS, write)
+    denies_by_exit_code: true,
+    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", EVENTS, |_, _, _| Answer::default())
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -42,9 +43,7 @@ fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Want
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,
-        None if native.is_deciding() => {
-            return Wanted::Unusable(PayloadError::ToolInfo);
-        }
+        None if native.is_deciding() => return Wanted::Unusable(PayloadError::ToolInfo),
         None => &empty,
     };
     match native.event {
@@ -100,11 +99,4 @@ fn rename_command(arguments: &mut JsonObject) -> Result<(), PayloadError> {
         arguments.insert("command".to_owned(), command);
     }
     Ok(())
-}
-
-fn write(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    match plan.denial() {
-        Some(reason) => Answer::refusal(reason),
-        None => Answer::default(),
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec_agents::{Agent, ImportFormat, NativeEvent, ScriptWords};
+use hookexec_agents::{Agent, ImportFormat, NativeEvent};
 use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
@@ -106,9 +106,7 @@ impl<'n> Importer<'n> {
             return self.import.reader.refuse(node, "an entry needs `hooks`");
         };
         let limits = self.limits(place, &matcher, (native, event))?;
-        let words = (self.format.words)(native);
-        let is_claudes = words == ScriptWords::ClaudeCode
-            || words == ScriptWords::ClaudeCodeExceptPatches && !matcher.contains("apply_patch");
+        let is_claudes = (self.format.speaks_claude)(native, &matcher);
         for node in hooks {
             if let Some(hook) = self.hook(node, event, is_claudes) {
                 self.import.add_hook(event, &limits, hook.into_node());
