@@ -2,7 +2,7 @@
 
 use super::{
     Adapter, Agent, Answer, HookSettings, ImportFormat, Intolerance, Measured, NativeEvent,
-    OffSwitch, PackageMark, Plan, claude_dialect, events, transcript,
+    OffSwitch, PackageMark, Plan, claude_dialect, native, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -12,7 +12,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
     transcripts: Some(&transcript::codex::TRANSCRIPTS),
     starts_in_project: true,
-    ..Adapter::new(Agent::Codex, "codex", "Codex", EVENTS, write)
+    ..Adapter::new(Agent::Codex, "codex", "Codex", native::CODEX, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -43,22 +43,6 @@ static SETTINGS: HookSettings = HookSettings {
     }),
     ..HookSettings::GROUPS
 };
-
-// An answer with a key that its event does not take is thrown away whole, and the tool runs.
-events! {
-    "SessionStart" => SessionStart: context, says;
-    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says, stops;
-    "PreToolUse" => PreToolUse: blocks, denies_asks, rewrites_with_allow, context, says;
-    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself, allows;
-    "PostToolUse" => PostToolUse: tells_as_context, response_as_reason, context, says;
-    "Stop" => Stop: goes_on, says;
-    "SubagentStart" => SubagentStart: context;
-    "SubagentStop" => SubagentStop: goes_on;
-    "PreCompact" => PreCompact: blocks, stops;
-    "PostCompact" => AfterCompaction;
-    "SessionEnd" => SessionEnd;
-    "Interrupt" => TurnEnd;
-}
 
 fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if native.event == Some(Event::PreCompact) && plan.denies() {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::payload::{arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, members, native,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
@@ -13,7 +13,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("CURSOR_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     refine,
-    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", EVENTS, write)
+    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", native::CURSOR, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -25,32 +25,6 @@ static SETTINGS: HookSettings = HookSettings {
                 hooks are switched off in Cursor's settings.",
     ..HookSettings::LISTS
 };
-
-events! {
-    "sessionStart" => SessionStart: context;
-    "beforeSubmitPrompt" => UserPromptSubmit: blocks;
-    // `ask` is ignored here, and honoured on the two events for commands and MCP tools.
-    "preToolUse" => PreToolUse: blocks, denies_asks, allows, rewrites;
-    "beforeShellExecution" => PreToolUse: tool("Shell"), blocks, asks, allows, on_demand;
-    "beforeMCPExecution" => PreToolUse: blocks, asks, allows, on_demand;
-    "beforeReadFile" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
-    "beforeTabFileRead" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
-    "postToolUse" => PostToolUse: tells_as_context, replaces_response_of_mcp, context;
-    "postToolUseFailure" => PostToolUse: failed_tool;
-    "afterShellExecution" => PostToolUse: tool("Shell"), on_demand;
-    "afterMCPExecution" => PostToolUse: on_demand;
-    "afterFileEdit" => PostToolUse: tool("Write"), on_demand;
-    "afterTabFileEdit" => PostToolUse: tool("Write"), on_demand;
-    "afterAgentResponse" => AfterLlmCall: on_demand;
-    "stop" => Stop: goes_on;
-    "subagentStart" => SubagentStart;
-    "subagentStop" => SubagentStop: goes_on;
-    "preCompact" => PreCompact;
-    "sessionEnd" => SessionEnd;
-    unmapped:
-        "afterAgentThought": "it is about what the model thinks, and nothing can be answered",
-        "workspaceOpen": "it is before any session";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.name {

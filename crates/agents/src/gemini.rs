@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Wanted, claude_dialect, events, members,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Wanted, claude_dialect, members, native,
     transcript,
 };
 use hookexec::event::Event;
@@ -17,7 +17,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
     transcripts: Some(&transcript::gemini::TRANSCRIPTS),
     refine,
-    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", EVENTS, write)
+    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", native::GEMINI, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -52,23 +52,6 @@ static SETTINGS: HookSettings = HookSettings {
 };
 
 const LLM_REQUEST: &str = "they are given `llm_request`, which only Gemini CLI has";
-
-events! {
-    "SessionStart" => SessionStart: context, says;
-    "BeforeAgent" => UserPromptSubmit: blocks, context, says;
-    // `decision: ask` hangs a headless run for good.
-    "BeforeTool" => PreToolUse: blocks, denies_asks, rewrites, says, stops;
-    "AfterTool" => PostToolUse: tells_as_context, response_as_reason, context, says;
-    "BeforeModel" => BeforeLlmCall: blocks, says, on_demand;
-    "AfterModel" => AfterLlmCall: on_demand;
-    "AfterAgent" => Stop: goes_on, says;
-    // Fires before every call of the model, whether or not anything is compacted.
-    "PreCompress" => PreCompact: on_demand;
-    "Notification" => Notification;
-    "SessionEnd" => SessionEnd: says;
-    unmapped:
-        "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if let Some(Value::Object(request)) = payload.get("llm_request") {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Plan,
-    Wanted, events, members,
+    Wanted, members, native,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -15,7 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     settings: Some(&SETTINGS),
     denies_by_exit_code: true,
     refine,
-    ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", EVENTS, write)
+    ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", native::KIMI, write)
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -30,32 +30,6 @@ static SETTINGS: HookSettings = HookSettings {
     next_step: "Restart Kimi Code.",
     ..HookSettings::TABLES
 };
-
-// Kimi Code waits for its answer at a prompt, before a tool and at the end of a turn only.
-events! {
-    "SessionStart" => SessionStart;
-    "UserPromptSubmit" => UserPromptSubmit: blocks, context;
-    "PreToolUse" => PreToolUse: blocks, denies_asks;
-    "PostToolUse" => PostToolUse;
-    "PostToolUseFailure" => PostToolUse: failed_tool;
-    // Once in a turn.
-    "Stop" => Stop: goes_on;
-    "SubagentStart" => SubagentStart;
-    "SubagentStop" => SubagentStop;
-    "PreCompact" => PreCompact;
-    "PostCompact" => AfterCompaction;
-    "Notification" => Notification;
-    "StopFailure" => OnError;
-    "Interrupt" => TurnEnd;
-    "SessionEnd" => SessionEnd;
-    unmapped:
-        "PermissionRequest": "a notice, not a question; `pre_tool_use` has the call",
-        "PermissionResult": "`pre_tool_use` has the call, and nothing can be answered",
-        "UserPromptQueued": "`user_prompt_submit` fires when the prompt is sent",
-        "TurnStarted": "`turn_start` fires along with `user_prompt_submit`",
-        "TaskStarted": "it is about Kimi Code's own list of tasks",
-        "SessionHeartbeat": "it fires every minute, and nothing happened";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.event {

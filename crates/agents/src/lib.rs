@@ -1,7 +1,6 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
-//! The effects of each answer were measured on the real clients; the rows of
-//! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
+//! The effects of each answer were measured on the real clients; `data/events.txt` has them. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
 //! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
 //! and [`failure`] says what to answer in the place of a missing verdict.
 
@@ -56,7 +55,6 @@ use hookexec_builtins::tools::Toolset;
 use hookexec_files::suggest;
 
 use answer::members;
-use native::events;
 use plan::Plan;
 use read::Wanted;
 

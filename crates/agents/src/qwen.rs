@@ -2,7 +2,7 @@
 
 use super::{
     Adapter, Agent, EntryMember, HookSettings, Intolerance, Measured, NativeEvent, Wanted,
-    claude_dialect, events,
+    claude_dialect, native,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -12,7 +12,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("QWEN_PROJECT_DIR"),
     settings: Some(&SETTINGS),
     refine,
-    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", EVENTS, claude_dialect::write)
+    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", native::QWEN, claude_dialect::write)
 };
 
 // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
@@ -27,30 +27,6 @@ static SETTINGS: HookSettings = HookSettings {
     next_step: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
     ..HookSettings::GROUPS
 };
-
-events! {
-    "SessionStart" => SessionStart: context, says;
-    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says;
-    // The last hook of the configuration wins: an allow said here could undo another's denial.
-    "PreToolUse" => PreToolUse: blocks, asks, says;
-    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself;
-    // Qwen Code drops the reason of a block after the tool, and passes context on.
-    "PostToolUse" => PostToolUse: tells_as_context, context, says;
-    "PostToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context, says;
-    "Stop" => Stop: goes_on, says;
-    "SubagentStart" => SubagentStart: context;
-    "SubagentStop" => SubagentStop;
-    "PreCompact" => PreCompact;
-    "PostCompact" => AfterCompaction;
-    "Notification" => Notification;
-    "StopFailure" => OnError;
-    "PermissionDenied" => OnToolApprovalDecision;
-    "SessionEnd" => SessionEnd;
-    unmapped:
-        "PostToolBatch": "`post_tool_use` has each of its calls",
-        "TodoCreated": "it is about Qwen Code's own list of tasks",
-        "TodoCompleted": "it is about Qwen Code's own list of tasks";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.

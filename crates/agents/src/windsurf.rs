@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Wanted, events};
+use super::{Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Wanted, native};
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
@@ -12,7 +12,9 @@ pub(super) static ADAPTER: Adapter = Adapter {
     refine,
     starts_in_project: true,
     denies_by_exit_code: true,
-    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", EVENTS, |_, _, _| Answer::default())
+    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", native::WINDSURF, |_, _, _| {
+        Answer::default()
+    })
 };
 
 static SETTINGS: HookSettings = HookSettings {
@@ -22,22 +24,6 @@ static SETTINGS: HookSettings = HookSettings {
     next_step: "Restart Windsurf.",
     ..HookSettings::LISTS
 };
-
-events! {
-    "pre_user_prompt" => UserPromptSubmit: blocks;
-    "pre_run_command" => PreToolUse: tool("run_command"), blocks, denies_asks;
-    "pre_write_code" => PreToolUse: tool("write_code"), blocks, denies_asks;
-    "pre_read_code" => PreToolUse: tool("read_code"), blocks, denies_asks;
-    "pre_mcp_tool_use" => PreToolUse: tool("mcp_tool"), blocks, denies_asks;
-    "post_run_command" => PostToolUse: tool("run_command");
-    "post_write_code" => PostToolUse: tool("write_code");
-    "post_read_code" => PostToolUse: tool("read_code");
-    "post_mcp_tool_use" => PostToolUse: tool("mcp_tool");
-    "post_cascade_response" => Stop;
-    unmapped:
-        "post_cascade_response_with_transcript": "`post_cascade_response` has the same moment",
-        "post_setup_worktree": "it prepares a checkout, before any session";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     let empty = JsonObject::new();
