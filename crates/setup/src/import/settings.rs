@@ -9,7 +9,7 @@ use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
 use super::block::{Import, Imported};
-use super::tree::{Mapping, get};
+use super::tree::{get, mapping, set};
 
 /// Reads one settings file.
 pub(super) struct Importer<'n> {
@@ -109,7 +109,7 @@ impl<'n> Importer<'n> {
         let is_claudes = (self.format.speaks_claude)(native, &matcher);
         for node in hooks {
             if let Some(hook) = self.hook(node, event, is_claudes) {
-                self.import.add_hook(event, &limits, hook.into_node());
+                self.import.add_hook(event, &limits, hook);
             }
         }
         Some(())
@@ -121,8 +121,8 @@ impl<'n> Importer<'n> {
         place: &Node<'n>,
         matcher: &str,
         (native, event): (&NativeEvent, Event),
-    ) -> Option<Mapping<'n>> {
-        let mut limits = Mapping::new(&place.span);
+    ) -> Option<Node<'n>> {
+        let mut limits = mapping(&place.span);
         let mut condition = condition(self.agent, native, event);
         let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);
@@ -142,10 +142,10 @@ impl<'n> Importer<'n> {
                 let what = format!("the permission rule `{matcher}`, which matches no tool,");
                 return self.leave(place, &what, "name the tool alone and write a `when:`");
             }
-            limits.set("matcher", pattern(self.agent, names, matcher));
+            set(&mut limits, "matcher", pattern(self.agent, names, matcher));
         }
         if let Some(condition) = condition {
-            limits.set("when", condition);
+            set(&mut limits, "when", condition);
         }
         Some(limits)
     }
