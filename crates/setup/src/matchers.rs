@@ -51,12 +51,10 @@ fn redacts(hook: &Hook) -> bool {
 
 /// Returns a warning if the agent gives the model some responses as they are.
 fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
-    let mut natives =
-        agent.events().iter().filter(|native| native.fires(agent).contains(&hook.event));
-    let title = agent.title();
     let (mut takes, mut lost) = (None, None);
-    for native in natives.by_ref() {
+    for native in agent.events() {
         match native.response {
+            _ if !native.fires(agent).contains(&hook.event) => {}
             Response::No => lost = Some(native),
             _ => takes = Some(native.response),
         }
@@ -67,6 +65,7 @@ fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         (Some(_), Some(native)) => format!("no response of a failed tool (`{}`)", native.name),
         (Some(_), None) => return None,
     };
+    let title = agent.title();
     let what = format!("{title} replaces {which}: its redactions are lost there");
     Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
 }
