@@ -26,19 +26,8 @@ pub enum EditError {
     Form,
 }
 
-/// A piece of a text, and what takes its place.
-struct Edit {
-    range: Range<usize>,
-    text: String,
-    /// Whether `text` consists of whole lines.
-    is_lines: bool,
-}
-
-impl Edit {
-    fn inline(range: Range<usize>, text: String) -> Self {
-        Self { range, text, is_lines: false }
-    }
-}
+/// A piece of a text, and what takes its place: whole lines, or a part of one.
+type Edit = (Range<usize>, String);
 
 /// Returns `text` with all of `addition` in it: its hooks behind those of the same event, its other
 /// keys behind those of the file. The comment at the head of `addition` comes with its first lines.
@@ -79,15 +68,15 @@ fn tree(file: &Arc<SourceFile>) -> Result<Node<'_>, EditError> {
 /// Makes the changes, if the text has the tree `expected` then.
 fn changed(text: &str, mut edits: Vec<Edit>, expected: &Node<'_>) -> Result<String, EditError> {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.sort_by_key(|(range, _)| range.start);
     let (mut new, mut done) = (String::new(), 0);
-    for edit in edits {
-        new += text.get(done..edit.range.start).ok_or(EditError::Form)?;
-        if edit.is_lines && !new.is_empty() && !new.ends_with('\n') {
+    for (range, edit) in edits {
+        new += text.get(done..range.start).ok_or(EditError::Form)?;
+        if edit.ends_with('\n') && !new.is_empty() && !new.ends_with('\n') {
             new += newline;
         }
-        new += &edit.text.replace('\n', newline);
-        done = edit.range.end;
+        new += &edit.replace('\n', newline);
+        done = range.end;
     }
     new += text.get(done..).ok_or(EditError::Form)?;
     match tree(&source(&new)) {
@@ -131,7 +120,7 @@ impl Writer<'_> {
                     return Err(EditError::Differs(name.to_owned(), line));
                 }
             } else if ["{}", "[]"].contains(&&self.text[known.span.clone()]) {
-                self.edits.push(Edit::inline(known_key.span.end..known.span.end, ":".to_owned()));
+                self.edits.push((known_key.span.end..known.span.end, ":".to_owned()));
                 let column = column_of(self.text, known_key.span.start) + 2;
                 self.insert_lines(known.span.end, value.span.clone(), column);
                 *known = value.clone();
@@ -183,7 +172,7 @@ impl Writer<'_> {
         {
             at = line_end(self.text, at + next.len());
         }
-        self.edits.push(Edit { range: at..at, text, is_lines: true });
+        self.edits.push((at..at, text));
     }
 }
 
@@ -230,7 +219,7 @@ fn cut(text: &str, node: &mut Node<'_>, start: usize) -> Result<Option<Edit>, Ed
         Value::List(items) => drop(items.remove(index)),
         _ => {}
     }
-    Ok(Some(Edit::inline(range, String::new())))
+    Ok(Some((range, String::new())))
 }
 
 /// Takes the value of `hooks` out of a file, which keeps the key.
@@ -244,7 +233,7 @@ fn without_hooks(text: &str, root: &mut Node<'_>) -> Result<Edit, EditError> {
         // The comment behind the hook goes with it.
         end = text[..line_end(text, end)].trim_end().len();
     }
-    Ok(Edit::inline(key.span.end..end, ": {}".to_owned()))
+    Ok((key.span.end..end, ": {}".to_owned()))
 }
 
 /// Returns where the line of `at` begins, or the comment above it that is indented alike.
