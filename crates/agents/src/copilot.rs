@@ -14,31 +14,29 @@ use hookexec::wire::Input;
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "copilot", version: "1.0.102" }),
     project: Some("CLAUDE_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
-    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", native::COPILOT, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".copilot",
-    directory_variable: Some("COPILOT_HOME"),
-    file: "hooks/hookexec.json",
-    project: Some((".github/hooks", "hookexec.json")),
-    switch_files: &[
-        "../copilot/settings.json",
-        "../copilot/settings.local.json",
-        "../../.claude/settings.json",
-        "../../.claude/settings.local.json",
-    ],
-    lenient: false,
-    version: Some("1"),
-    trusted_folders: Some(TrustedFolders {
-        list: ("config.json", "trusted_folders"),
-        variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
-        program: "copilot -p",
+    settings: Some(&HookSettings {
+        directory: ".copilot",
+        directory_variable: Some("COPILOT_HOME"),
+        file: "hooks/hookexec.json",
+        project: Some((".github/hooks", "hookexec.json")),
+        switch_files: &[
+            "../copilot/settings.json",
+            "../copilot/settings.local.json",
+            "../../.claude/settings.json",
+            "../../.claude/settings.local.json",
+        ],
+        lenient: false,
+        version: Some("1"),
+        trusted_folders: Some(TrustedFolders {
+            list: ("config.json", "trusted_folders"),
+            variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
+            program: "copilot -p",
+        }),
+        next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
+                    loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
+        ..HookSettings::LISTS
     }),
-    next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
-                loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
-    ..HookSettings::LISTS
+    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", native::COPILOT, write)
 };
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {

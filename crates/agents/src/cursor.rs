@@ -11,19 +11,17 @@ use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("CURSOR_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".cursor",
+        members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
+        version: Some("1"),
+        next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event. It also \
+                    loads settings of Claude Code: with hookexec in both, every hook runs twice until third-party \
+                    hooks are switched off in Cursor's settings.",
+        ..HookSettings::LISTS
+    }),
     refine,
     ..Adapter::new(Agent::Cursor, "cursor", "Cursor", native::CURSOR, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".cursor",
-    members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
-    version: Some("1"),
-    next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event. It also \
-                loads settings of Claude Code: with hookexec in both, every hook runs twice until third-party \
-                hooks are switched off in Cursor's settings.",
-    ..HookSettings::LISTS
 };
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {

@@ -14,41 +14,39 @@ use hookexec::wire::{Input, JsonObject};
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "gemini", version: "0.61.0" }),
     project: Some("GEMINI_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".gemini",
+        members: &[
+            EntryMember::Type,
+            EntryMember::Name,
+            EntryMember::Command,
+            EntryMember::Milliseconds,
+        ],
+        off_switches: &[
+            OffSwitch::is(&["hooksConfig", "enabled"], false),
+            // `/hooks disable hookexec` writes the name there.
+            OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
+        ],
+        intolerance: Intolerance::Matchers,
+        managed_files: &[
+            "/etc/gemini-cli/settings.json",
+            "/Library/Application Support/GeminiCli/settings.json",
+        ],
+        package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
+        next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
+        import: Some(ImportFormat {
+            searches: true,
+            shell: Some("bash"),
+            // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
+            speaks_claude: |_, _| false,
+            not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
+            ..ImportFormat::BASE
+        }),
+        ..HookSettings::GROUPS
+    }),
     transcripts: Some(&transcript::gemini::TRANSCRIPTS),
     refine,
     ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", native::GEMINI, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".gemini",
-    members: &[
-        EntryMember::Type,
-        EntryMember::Name,
-        EntryMember::Command,
-        EntryMember::Milliseconds,
-    ],
-    off_switches: &[
-        OffSwitch::is(&["hooksConfig", "enabled"], false),
-        // `/hooks disable hookexec` writes the name there.
-        OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
-    ],
-    intolerance: Intolerance::Matchers,
-    managed_files: &[
-        "/etc/gemini-cli/settings.json",
-        "/Library/Application Support/GeminiCli/settings.json",
-    ],
-    package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
-    next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
-    import: Some(ImportFormat {
-        searches: true,
-        shell: Some("bash"),
-        // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
-        speaks_claude: |_, _| false,
-        not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
-        ..ImportFormat::BASE
-    }),
-    ..HookSettings::GROUPS
 };
 
 const LLM_REQUEST: &str = "they are given `llm_request`, which only Gemini CLI has";

@@ -10,24 +10,22 @@ use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "vibe", version: "3.0.3" }),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".vibe",
+        directory_variable: Some("VIBE_HOME"),
+        file: "hooks.toml",
+        members: &[
+            EntryMember::NameOfEvent,
+            EntryMember::Event("type"),
+            EntryMember::Command,
+            EntryMember::Seconds,
+            EntryMember::Strict,
+        ],
+        next_step: "Restart Mistral Vibe. The hooks of a project run only when its folder is trusted.",
+        ..HookSettings::TABLES
+    }),
     refine,
     ..Adapter::new(Agent::Vibe, "vibe", "Mistral Vibe", native::VIBE, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".vibe",
-    directory_variable: Some("VIBE_HOME"),
-    file: "hooks.toml",
-    members: &[
-        EntryMember::NameOfEvent,
-        EntryMember::Event("type"),
-        EntryMember::Command,
-        EntryMember::Seconds,
-        EntryMember::Strict,
-    ],
-    next_step: "Restart Mistral Vibe. The hooks of a project run only when its folder is trusted.",
-    ..HookSettings::TABLES
 };
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
