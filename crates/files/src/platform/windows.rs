@@ -26,7 +26,6 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Does nothing: a directory passes its rights on, and the name makes a program.
-#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub fn share(_file: &File, _is_program: bool) -> io::Result<()> {
     Ok(())
 }
@@ -176,7 +175,6 @@ pub fn ending_signal(_status: ExitStatus) -> Option<i32> {
 }
 
 /// Copies nothing: a file inherits the rights of its directory.
-#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
     Ok(())
 }
