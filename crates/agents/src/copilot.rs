@@ -40,7 +40,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 };
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    let failed = input.is_some_and(|input| input.tool_error == Some(true));
+    let failed = matches!(input, Some(input) if input.tool_error == Some(true));
     Answer::json(match native.event {
         // Read at the top level in both spellings.
         Some(Event::PreToolUse) => members! {

@@ -61,8 +61,8 @@ pub fn is_program(path: &Path) -> bool {
 pub fn has_windows_line_ends(path: &Path) -> bool {
     // The first line is short: systems read no more of it.
     let start = open_regular(path).and_then(|file| read_beginning(file, 256));
-    let bytes = start.map(|start| start.bytes).unwrap_or_default();
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Ok(start) = start else { return false };
+    let line = start.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     line.starts_with(b"#!") && line.ends_with(b"\r")
 }
 

@@ -38,8 +38,9 @@ pub fn filled(page: &str, values: &[(&str, &str)]) -> String {
         match part {
             Part::Text(text) | Part::Open(text) => filled.push_str(text),
             Part::Field(name) => {
-                let value = values.iter().find(|(known, _)| *known == name);
-                filled.push_str(value.map_or("", |(_, value)| value));
+                if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
+                    filled.push_str(value);
+                }
             }
         }
     }

@@ -75,8 +75,7 @@ fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnost
     if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
         return None;
     }
-    let names: Vec<&str> = needed.iter().map(String::as_str).collect();
-    let titles = lacking(&names, agents)?;
+    let titles = lacking(needed, agents)?;
     let tools = needed.join("|");
     let what = format!("{titles} lack its tools `{tools}`: it never fits there");
     Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
@@ -117,11 +116,11 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
 }
 
 /// Returns the titles of the agents that certainly have none of these tools; `None` if each may have one.
-fn lacking(names: &[&str], agents: &[Agent]) -> Option<String> {
+fn lacking(names: &[impl AsRef<str>], agents: &[Agent]) -> Option<String> {
     let mut titles = Vec::new();
     for agent in agents {
         let tools = tools::of_agent(agent.name());
-        if names.iter().all(|name| tools.certainly_lacks(name)) {
+        if names.iter().all(|name| tools.certainly_lacks(name.as_ref())) {
             titles.push(agent.title());
         }
     }

@@ -36,7 +36,8 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     if let Some(script) = arguments.first() {
         found.extend(missing_script(program, script, &directory));
     }
-    for file in words.iter().take(2).map(|word| directory.join(word)) {
+    for word in words.iter().take(2) {
+        let file = directory.join(word);
         if has_windows_line_ends(&file) {
             let problem = format!("{} has the line ends of Windows", file.display());
             let hint = "write it with those of Unix (`dos2unix`); until then the hook fails";

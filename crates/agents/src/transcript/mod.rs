@@ -101,7 +101,9 @@ impl Transcripts {
         let mut files = Vec::new();
         // How deep the directories are searched.
         let deepest = if self.is_database() { 0 } else { 6 };
-        if let Some(directory) = self.directory().filter(|directory| directory.is_dir()) {
+        if let Some(directory) = self.directory()
+            && directory.is_dir()
+        {
             self.search(&directory, since, deepest, &mut files)?;
         }
         files.sort();

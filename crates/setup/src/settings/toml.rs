@@ -70,7 +70,7 @@ pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, 
     let before = tables.len();
     tables.retain(|hook| {
         let command = hook.get("command").and_then(Item::as_str);
-        let is_ours = command.is_some_and(&ours);
+        let is_ours = matches!(command, Some(command) if ours(command));
         if is_ours {
             comments += &comment_above(hook);
         }
