@@ -134,7 +134,11 @@ fn quiet(message: &str) -> Answer {
 fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {
     let verdict = bounded(verdict);
     let plan = settle(agent, native, input, &verdict);
-    let mut answer = (adapter(agent).write)(native, input, &plan);
+    let adapter = adapter(agent);
+    let mut answer = match plan.denial() {
+        Some(reason) if adapter.denies_by_exit_code => Answer::refusal(reason),
+        _ => (adapter.write)(native, input, &plan),
+    };
     answer.fallback = plan.fallback();
     answer.notes.splice(0..0, plan.notes);
     // With exit code 2 standard error is the reason and nothing else.

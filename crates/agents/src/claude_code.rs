@@ -4,86 +4,50 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, events, transcript,
+    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, native, transcript,
 };
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "claude", version: "2.1.329" }),
     project: Some("CLAUDE_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".claude",
+        directory_variable: Some("CLAUDE_CONFIG_DIR"),
+        switch_files: &["settings.local.json"],
+        // Versions before 2.1.295 ignore `onFailure`.
+        members: &[
+            EntryMember::Type,
+            EntryMember::Command,
+            EntryMember::Seconds,
+            EntryMember::OnFailure,
+        ],
+        lenient: false,
+        intolerance: Intolerance::Entries,
+        managed_files: &[
+            "/etc/claude-code/managed-settings.json",
+            "/etc/claude-code/managed-settings.d",
+            "/Library/Application Support/ClaudeCode/managed-settings.json",
+            "/Library/Application Support/ClaudeCode/managed-settings.d",
+        ],
+        off_switches: &[
+            OffSwitch::is(&["disableAllHooks"], true),
+            OffSwitch::is(&["env", "CLAUDE_CODE_SIMPLE"], true),
+            OffSwitch::managed_only(&["allowManagedHooksOnly"]),
+            OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
+        ],
+        package: Some(PackageMark { file: "settings.json", keys: &["enabledPlugins"] }),
+        next_step: "Claude Code reads the change at once; `/hooks` shows it.",
+        import: Some(ImportFormat {
+            timeout: "10m",
+            prompt_timeout: Some(30),
+            ..ImportFormat::BASE
+        }),
+        ..HookSettings::GROUPS
+    }),
     transcripts: Some(&transcript::claude_code::TRANSCRIPTS),
-    ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", EVENTS, write)
+    ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", native::CLAUDE_CODE, write)
 };
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".claude",
-    directory_variable: Some("CLAUDE_CONFIG_DIR"),
-    switch_files: &["settings.local.json"],
-    // Versions before 2.1.295 ignore `onFailure`.
-    members: &[
-        EntryMember::Type,
-        EntryMember::Command,
-        EntryMember::Seconds,
-        EntryMember::OnFailure,
-    ],
-    lenient: false,
-    intolerance: Intolerance::Entries,
-    managed_files: &[
-        "/etc/claude-code/managed-settings.json",
-        "/etc/claude-code/managed-settings.d",
-        "/Library/Application Support/ClaudeCode/managed-settings.json",
-        "/Library/Application Support/ClaudeCode/managed-settings.d",
-    ],
-    off_switches: &[
-        OffSwitch::is(&["disableAllHooks"], true),
-        OffSwitch::is(&["env", "CLAUDE_CODE_SIMPLE"], true),
-        OffSwitch::managed_only(&["allowManagedHooksOnly"]),
-        OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
-    ],
-    package: Some(PackageMark { file: "settings.json", keys: &["enabledPlugins"] }),
-    next_step: "Claude Code reads the change at once; `/hooks` shows it.",
-    import: Some(ImportFormat { timeout: "10m", prompt_timeout: Some(30), ..ImportFormat::BASE }),
-    ..HookSettings::GROUPS
-};
-
-events! {
-    "SessionStart" => SessionStart: context, says;
-    "UserPromptSubmit" => UserPromptSubmit: blocks, context, says, stops;
-    "PreToolUse" => PreToolUse: blocks, asks, allows, rewrites, context, says, stops;
-    "PermissionRequest" => PermissionRequest: blocks, asks_by_itself, allows, says;
-    "PostToolUse" => PostToolUse: tells, replaces_response, context, says, stops;
-    "PostToolUseFailure" => PostToolUse: failed_tool, tells, context, says;
-    // Context does more here: it sends the model back to work, up to eight times over.
-    "Stop" => Stop: goes_on, says, stops;
-    "SubagentStart" => SubagentStart: context;
-    "SubagentStop" => SubagentStop: goes_on, says, stops;
-    "PreCompact" => PreCompact: blocks, says;
-    "PostCompact" => AfterCompaction;
-    "PermissionDenied" => OnToolApprovalDecision;
-    "Notification" => Notification;
-    "StopFailure" => OnError;
-    "SessionEnd" => SessionEnd;
-    unmapped:
-        "Setup": "it prepares a checkout, before any session",
-        "UserPromptExpansion": "a slash command is not yet a prompt",
-        "PostToolBatch": "`post_tool_use` has each of its calls",
-        "PreModelSwitch": "it is about the user's choice of a model",
-        "PostModelSwitch": "it is about the user's choice of a model",
-        "TaskCreated": "it is about Claude Code's own list of tasks",
-        "TaskCompleted": "it is about Claude Code's own list of tasks",
-        "TeammateIdle": "it is about Claude Code's own teams",
-        "ConfigChange": "it is about Claude Code's own settings",
-        "CwdChanged": "`cwd` of the next event has it",
-        "FileChanged": "Claude Code watches files for it, and no call of a tool is judged",
-        "DirectoryAdded": "it is about Claude Code's own settings",
-        "InstructionsLoaded": "it is about Claude Code's own memory files",
-        "Elicitation": "it is about a question of an MCP server to the user",
-        "ElicitationResult": "it is about a question of an MCP server to the user",
-        "WorktreeCreate": "its hook makes the worktree in Claude Code's place",
-        "WorktreeRemove": "its hook removes what `WorktreeCreate` made",
-        "MessageDisplay": "it is about how a message is shown";
-}
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let (mut before, mut tool) = (None, "");

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::payload::spoken;
 use super::{
-    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, TrustedFolders, events,
-    members,
+    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, TrustedFolders, members,
+    native,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -14,57 +14,33 @@ use hookexec::wire::Input;
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "copilot", version: "1.0.102" }),
     project: Some("CLAUDE_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
-    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", EVENTS, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".copilot",
-    directory_variable: Some("COPILOT_HOME"),
-    file: "hooks/hookexec.json",
-    project: Some((".github/hooks", "hookexec.json")),
-    switch_files: &[
-        "../copilot/settings.json",
-        "../copilot/settings.local.json",
-        "../../.claude/settings.json",
-        "../../.claude/settings.local.json",
-    ],
-    lenient: false,
-    version: Some("1"),
-    trusted_folders: Some(TrustedFolders {
-        list: ("config.json", "trusted_folders"),
-        variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
-        program: "copilot -p",
+    settings: Some(&HookSettings {
+        directory: ".copilot",
+        directory_variable: Some("COPILOT_HOME"),
+        file: "hooks/hookexec.json",
+        project: Some((".github/hooks", "hookexec.json")),
+        switch_files: &[
+            "../copilot/settings.json",
+            "../copilot/settings.local.json",
+            "../../.claude/settings.json",
+            "../../.claude/settings.local.json",
+        ],
+        lenient: false,
+        version: Some("1"),
+        trusted_folders: Some(TrustedFolders {
+            list: ("config.json", "trusted_folders"),
+            variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
+            program: "copilot -p",
+        }),
+        next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
+                    loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
+        ..HookSettings::LISTS
     }),
-    next_step: "Restart Copilot CLI. The hooks of a project run only when its folder is trusted. It also \
-                loads a project's settings of Claude Code: with hookexec in both, every hook runs twice.",
-    ..HookSettings::LISTS
+    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", native::COPILOT, write)
 };
-
-// With --allow-all-tools silence lets a permission request through. The last hook wins: an allow said
-// there could undo another's denial.
-events! {
-    "SessionStart" => SessionStart: context;
-    "UserPromptSubmit" => UserPromptSubmit: blocks, context;
-    "PreToolUse" => PreToolUse: blocks, asks, allows, rewrites, context;
-    "PermissionRequest" => PermissionRequest: blocks, denies_asks;
-    "PostToolUse" => PostToolUse: tells_as_context, replaces_response, context;
-    "PostToolUseFailure" => PostToolUse: failed_tool, tells_as_context, context;
-    "Stop" => Stop: goes_on;
-    "SubagentStart" => SubagentStart: context;
-    "SubagentStop" => SubagentStop: goes_on;
-    "PreCompact" => PreCompact;
-    "Notification" => Notification;
-    "ErrorOccurred" => OnError;
-    "SessionEnd" => SessionEnd;
-    "userPromptSubmitted" => UserPromptSubmit: blocks, context, on_demand;
-    "agentStop" => Stop: goes_on, on_demand;
-    unmapped:
-        "userPromptTransformed": "`user_prompt_submit` has the prompt",
-        "preMcpToolCall": "`preToolUse` fires for the same call";
-}
 
 fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let failed = matches!(input, Some(input) if input.tool_error == Some(true));
     Answer::json(match native.event {
         // Read at the top level in both spellings.
         Some(Event::PreToolUse) => members! {
@@ -82,19 +58,12 @@ fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer
             "reason": plan.denial(),
             // Ignored in any other spelling, also where results come in that other one.
             "modifiedResult": plan.response.map(|response| json!({
-                "resultType": result_type(input),
+                "resultType": if failed { "failure" } else { "success" },
                 "textResultForLlm": result_text(response),
             })),
             "additionalContext": plan.context,
         },
     })
-}
-
-fn result_type(input: Option<&Input>) -> &'static str {
-    match input.and_then(|input| input.tool_error) {
-        Some(true) => "failure",
-        _ => "success",
-    }
 }
 
 /// Returns the text of a result, whether a hook wrote a text or changed the object it was given.

@@ -4,53 +4,25 @@ use serde_json::{Value, json};
 
 use super::payload::{arguments, text, value};
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, events, members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, members, native,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("CURSOR_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".cursor",
+        members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
+        version: Some("1"),
+        next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event. It also \
+                    loads settings of Claude Code: with hookexec in both, every hook runs twice until third-party \
+                    hooks are switched off in Cursor's settings.",
+        ..HookSettings::LISTS
+    }),
     refine,
-    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", EVENTS, write)
+    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", native::CURSOR, write)
 };
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".cursor",
-    members: &[EntryMember::Command, EntryMember::Seconds, EntryMember::FailClosed],
-    version: Some("1"),
-    next_step: "Cursor reads the change at once. With `-p` it fires no prompt and no stop event. It also \
-                loads settings of Claude Code: with hookexec in both, every hook runs twice until third-party \
-                hooks are switched off in Cursor's settings.",
-    ..HookSettings::LISTS
-};
-
-events! {
-    "sessionStart" => SessionStart: context;
-    "beforeSubmitPrompt" => UserPromptSubmit: blocks;
-    // `ask` is ignored here, and honoured on the two events for commands and MCP tools.
-    "preToolUse" => PreToolUse: blocks, denies_asks, allows, rewrites;
-    "beforeShellExecution" => PreToolUse: tool("Shell"), blocks, asks, allows, on_demand;
-    "beforeMCPExecution" => PreToolUse: blocks, asks, allows, on_demand;
-    "beforeReadFile" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
-    "beforeTabFileRead" => PreToolUse: tool("Read"), blocks, denies_asks, allows, on_demand;
-    "postToolUse" => PostToolUse: tells_as_context, replaces_response_of_mcp, context;
-    "postToolUseFailure" => PostToolUse: failed_tool;
-    "afterShellExecution" => PostToolUse: tool("Shell"), on_demand;
-    "afterMCPExecution" => PostToolUse: on_demand;
-    "afterFileEdit" => PostToolUse: tool("Write"), on_demand;
-    "afterTabFileEdit" => PostToolUse: tool("Write"), on_demand;
-    "afterAgentResponse" => AfterLlmCall: on_demand;
-    "stop" => Stop: goes_on;
-    "subagentStart" => SubagentStart;
-    "subagentStop" => SubagentStop: goes_on;
-    "preCompact" => PreCompact;
-    "sessionEnd" => SessionEnd;
-    unmapped:
-        "afterAgentThought": "it is about what the model thinks, and nothing can be answered",
-        "workspaceOpen": "it is before any session";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.name {

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::payload::text;
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, ScriptWords, Wanted, claude_dialect,
-    events, members, transcript,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Wanted, claude_dialect, members, native,
+    transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
@@ -14,61 +14,42 @@ use hookexec::wire::{Input, JsonObject};
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "gemini", version: "0.61.0" }),
     project: Some("GEMINI_PROJECT_DIR"),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".gemini",
+        members: &[
+            EntryMember::Type,
+            EntryMember::Name,
+            EntryMember::Command,
+            EntryMember::Milliseconds,
+        ],
+        off_switches: &[
+            OffSwitch::is(&["hooksConfig", "enabled"], false),
+            // `/hooks disable hookexec` writes the name there.
+            OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
+        ],
+        intolerance: Intolerance::Matchers,
+        managed_files: &[
+            "/etc/gemini-cli/settings.json",
+            "/Library/Application Support/GeminiCli/settings.json",
+        ],
+        package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
+        next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
+        import: Some(ImportFormat {
+            searches: true,
+            shell: Some("bash"),
+            // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
+            speaks_claude: |_, _| false,
+            not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
+            ..ImportFormat::BASE
+        }),
+        ..HookSettings::GROUPS
+    }),
     transcripts: Some(&transcript::gemini::TRANSCRIPTS),
     refine,
-    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", EVENTS, write)
-};
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".gemini",
-    members: &[
-        EntryMember::Type,
-        EntryMember::Name,
-        EntryMember::Command,
-        EntryMember::Milliseconds,
-    ],
-    off_switches: &[
-        OffSwitch::is(&["hooksConfig", "enabled"], false),
-        // `/hooks disable hookexec` writes the name there.
-        OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
-    ],
-    intolerance: Intolerance::Matchers,
-    managed_files: &[
-        "/etc/gemini-cli/settings.json",
-        "/Library/Application Support/GeminiCli/settings.json",
-    ],
-    package: Some(PackageMark { file: "extensions/hookexec/gemini-extension.json", keys: &[] }),
-    next_step: "Restart Gemini CLI. The hooks of a project run only when its folder is trusted.",
-    import: Some(ImportFormat {
-        searches: true,
-        shell: Some("bash"),
-        // What Gemini CLI says of a tool is what hookexec says of it, under the same names.
-        words: |_| ScriptWords::Own,
-        not_importable: &[("BeforeModel", LLM_REQUEST), ("AfterModel", LLM_REQUEST)],
-        ..ImportFormat::BASE
-    }),
-    ..HookSettings::GROUPS
+    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", native::GEMINI, write)
 };
 
 const LLM_REQUEST: &str = "they are given `llm_request`, which only Gemini CLI has";
-
-events! {
-    "SessionStart" => SessionStart: context, says;
-    "BeforeAgent" => UserPromptSubmit: blocks, context, says;
-    // `decision: ask` hangs a headless run for good.
-    "BeforeTool" => PreToolUse: blocks, denies_asks, rewrites, says, stops;
-    "AfterTool" => PostToolUse: tells_as_context, response_as_reason, context, says;
-    "BeforeModel" => BeforeLlmCall: blocks, says, on_demand;
-    "AfterModel" => AfterLlmCall: on_demand;
-    "AfterAgent" => Stop: goes_on, says;
-    // Fires before every call of the model, whether or not anything is compacted.
-    "PreCompress" => PreCompact: on_demand;
-    "Notification" => Notification;
-    "SessionEnd" => SessionEnd: says;
-    unmapped:
-        "BeforeToolSelection": "it narrows the model's choice of tools; a guard judges the call";
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if let Some(Value::Object(request)) = payload.get("llm_request") {

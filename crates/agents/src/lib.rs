@@ -1,35 +1,30 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
-//! The effects of each answer were measured on the real clients; the rows of
-//! [`NativeEvent`] hold it. [`read`] turns what an agent writes into an event of ours, [`dispatch`]
-//! runs the hooks of that moment, [`answer`] turns the verdict into exactly that agent's dialect,
-//! and [`failure`] says what to answer in the place of a missing verdict.
+//! The effects of each answer were measured on the real clients; `data/events.txt` has them. [`read`]
+//! turns what an agent writes into an event of ours, [`dispatch`] runs the hooks of that moment,
+//! [`answer`] turns the verdict into exactly that agent's dialect, and [`failure`] says what to answer
+//! in the place of a missing verdict.
 
 mod answer;
 mod claude_code;
 mod claude_dialect;
-mod codex;
 mod copilot;
 mod cursor;
 mod dialect;
 mod dispatch;
-mod droid;
+mod exit_code;
 mod gemini;
-mod kimi;
-mod kiro;
 mod known_hosts;
 mod native;
 mod own_commands;
 mod payload;
 mod plan;
 mod plugin;
-mod qwen;
 mod read;
 mod settings;
 mod tool_kinds;
 mod transcript;
 mod vibe;
-mod windsurf;
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +39,7 @@ pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
-    PackageMark, ScriptWords, TrustedFolders,
+    PackageMark, TrustedFolders,
 };
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
@@ -56,7 +51,6 @@ use hookexec_builtins::tools::Toolset;
 use hookexec_files::suggest;
 
 use answer::members;
-use native::events;
 use plan::Plan;
 use read::Wanted;
 
@@ -83,27 +77,27 @@ agents! {
     /// Claude Code.
     ClaudeCode = claude_code::ADAPTER,
     /// Codex CLI.
-    Codex = codex::ADAPTER,
+    Codex = claude_dialect::CODEX,
     /// Gemini CLI.
     Gemini = gemini::ADAPTER,
     /// Qwen Code.
-    Qwen = qwen::ADAPTER,
+    Qwen = claude_dialect::QWEN,
     /// GitHub Copilot CLI.
     Copilot = copilot::ADAPTER,
     /// Cursor.
     Cursor = cursor::ADAPTER,
     /// Droid.
-    Droid = droid::ADAPTER,
+    Droid = claude_dialect::DROID,
     /// Windsurf.
-    Windsurf = windsurf::ADAPTER,
+    Windsurf = exit_code::WINDSURF,
     /// Kiro.
-    Kiro = kiro::ADAPTER,
+    Kiro = exit_code::KIRO,
     /// OpenCode, by a plugin.
     OpenCode = plugin::OPENCODE,
     /// OpenClaw, by a plugin.
     OpenClaw = plugin::OPENCLAW,
     /// Kimi Code.
-    Kimi = kimi::ADAPTER,
+    Kimi = exit_code::KIMI,
     /// Mistral Vibe.
     Vibe = vibe::ADAPTER,
     /// Kilo CLI, by a plugin.
@@ -137,6 +131,8 @@ struct Adapter {
     settings: Option<&'static HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     plugin: Option<&'static Plugin>,
+    /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
+    denies_by_exit_code: bool,
     /// Its transcripts, if they can be read.
     transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says.
@@ -163,8 +159,9 @@ impl Adapter {
             starts_in_project: false,
             settings: None,
             plugin: None,
+            denies_by_exit_code: false,
             transcripts: None,
-            refine: read::wanted,
+            refine: |_, _, _| Wanted::Yes,
             write,
         }
     }

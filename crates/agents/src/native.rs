@@ -104,48 +104,17 @@ pub enum Response {
     AsReason,
 }
 
-/// Defines a table of an agent's events: on each line its name for an event, the event that it
-/// stands for, and the methods of [`NativeEvent`] that say what the agent takes as an answer. The
-/// events that stand for none come last, each with the reason.
-macro_rules! events {
-    (
-        $table:ident;
-        $($name:literal => $event:ident $(: $($answer:ident $(($tool:literal))?),+)?;)+
-        $(unmapped: $($other:literal: $why:literal),+;)?
-    ) => {
-        const $table: &[$crate::NativeEvent] = &[
-            $(
-                $crate::NativeEvent::new($name, hookexec::Event::$event)
-                    $($(.$answer($($tool)?))+)?,
-            )+
-            $($($crate::NativeEvent::unmapped($other, $why),)+)?
-        ];
-    };
-    ($($rows:tt)*) => {
-        events! { EVENTS; $($rows)* }
-    };
-}
-pub(super) use events;
-
-/// Defines the methods that set one field of a row.
-macro_rules! answers {
-    ($($name:ident => $field:ident: $value:expr;)+) => {
-        $(
-            pub(super) const fn $name(self) -> Self {
-                Self { $field: $value, ..self }
-            }
-        )+
-    };
-}
+// The rows of each agent, which the build script takes from `data/events.txt`; its head describes the form.
+include!(concat!(env!("OUT_DIR"), "/events.rs"));
 
 impl NativeEvent {
     /// An event that hookexec only listens to: the base of every row.
-    pub(super) const fn new(name: &'static str, event: Event) -> Self {
+    const fn new(name: &'static str, event: Event) -> Self {
         Self { event: Some(event), ..Self::unmapped(name, "") }
     }
 
     /// An event of the agent that hookexec has no event for, and why.
-    pub(super) const fn unmapped(name: &'static str, why: &'static str) -> Self {
+    const fn unmapped(name: &'static str, why: &'static str) -> Self {
         Self {
             name,
             event: None,
@@ -162,31 +131,6 @@ impl NativeEvent {
             stop: false,
             on_demand: false,
         }
-    }
-
-    pub(super) const fn tool(self, tool: &'static str) -> Self {
-        Self { tool: Some(tool), ..self }
-    }
-
-    answers! {
-        failed_tool => failed_tool: true;
-        blocks => deny: Deny::Blocks;
-        tells => deny: Deny::Tells;
-        tells_as_context => deny: Deny::TellsAsContext;
-        goes_on => deny: Deny::GoesOn;
-        asks => ask: Ask::Asks;
-        asks_by_itself => ask: Ask::Silence;
-        denies_asks => ask: Ask::Denies;
-        allows => allow: true;
-        rewrites => rewrite: Rewrite::Takes;
-        rewrites_with_allow => rewrite: Rewrite::TakesWithAllow;
-        replaces_response => response: Response::Takes;
-        replaces_response_of_mcp => response: Response::TakesOfMcp;
-        response_as_reason => response: Response::AsReason;
-        context => context: true;
-        says => system_message: true;
-        stops => stop: true;
-        on_demand => on_demand: true;
     }
 
     /// Returns whether nothing can take the place of the response in `input`: the model reads it as it is.

@@ -136,11 +136,10 @@ pub(super) fn value<'a>(object: &'a JsonObject, keys: &[&str]) -> Option<&'a Val
 pub(super) fn spoken(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
-        Value::Object(object) => match object.get("for_llm") {
+        _ => match value.get("for_llm") {
             Some(Value::String(text)) => Cow::Borrowed(text),
             _ => Cow::Owned(value.to_string()),
         },
-        _ => Cow::Owned(value.to_string()),
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::payload::spoken;
 use super::{
     Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan,
-    Response, events, members, transcript,
+    Response, members, native, transcript,
 };
 use hookexec::event::Event;
 use hookexec::wire::Input;
@@ -89,7 +89,7 @@ pub(super) static OPENCODE: Adapter = Adapter {
     measured: Some(Measured { program: "opencode", version: "1.18.33" }),
     plugin: Some(&OPENCODE_PLUGIN),
     transcripts: Some(&transcript::opencode::TRANSCRIPTS),
-    ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", OPENCODE_EVENTS, write)
+    ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", native::OPENCODE, write)
 };
 
 static OPENCODE_PLUGIN: Plugin = opencode_plugin("opencode", ".opencode", "../opencode.json");
@@ -111,23 +111,11 @@ const fn opencode_plugin(
     Plugin { source: "plugins/opencode", file: Some(file), package, off_switches: &[] }
 }
 
-// No plugin hook can ask the user: `permission.ask` is never called.
-events! {
-    OPENCODE_EVENTS;
-    "session.created" => SessionStart: context, says;
-    "chat.message" => UserPromptSubmit: blocks, context, says;
-    "tool.execute.before" => PreToolUse: blocks, denies_asks, rewrites, says;
-    // Does not fire for a tool that failed.
-    "tool.execute.after" => PostToolUse: tells_as_context, replaces_response, context, says;
-    "session.idle" => Stop: says;
-    "session.deleted" => SessionEnd: says;
-}
-
 // Kilo CLI grew out of OpenCode and loads its plugin.
 pub(super) static KILO: Adapter = Adapter {
     measured: Some(Measured { program: "kilo", version: "7.7.7" }),
     plugin: Some(&KILO_PLUGIN),
-    ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", OPENCODE_EVENTS, write)
+    ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write)
 };
 
 static KILO_PLUGIN: Plugin = opencode_plugin("kilo", ".kilo", "../kilo.json");
@@ -135,7 +123,7 @@ static KILO_PLUGIN: Plugin = opencode_plugin("kilo", ".kilo", "../kilo.json");
 pub(super) static OPENCLAW: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
     plugin: Some(&OPENCLAW_PLUGIN),
-    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", OPENCLAW_EVENTS, write)
+    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", native::OPENCLAW, write)
 };
 
 static OPENCLAW_PLUGIN: Plugin = Plugin {
@@ -150,22 +138,10 @@ static OPENCLAW_PLUGIN: Plugin = Plugin {
     ],
 };
 
-events! {
-    OPENCLAW_EVENTS;
-    "session_start" => SessionStart: context, says;
-    "before_agent_run" => UserPromptSubmit: blocks, context, says;
-    "before_tool_call" => PreToolUse: blocks, asks, rewrites, says;
-    // Where OpenClaw does not wait for the plugin after a tool, the plugin keeps the text for the next
-    // prompt.
-    "after_tool_call" => PostToolUse: tells_as_context, context, says;
-    "agent_end" => Stop: says;
-    "session_end" => SessionEnd: says;
-}
-
 pub(super) static PI: Adapter = Adapter {
     measured: Some(Measured { program: "pi", version: "0.87.1" }),
     plugin: Some(&PI_PLUGIN),
-    ..Adapter::new(Agent::Pi, "pi", "Pi", PI_EVENTS, write)
+    ..Adapter::new(Agent::Pi, "pi", "Pi", native::PI, write)
 };
 
 static PI_PLUGIN: Plugin = Plugin {
@@ -180,19 +156,6 @@ static PI_PLUGIN: Plugin = Plugin {
     package: PackageMark { file: "../settings.json", keys: &["packages"] },
     off_switches: &[OffSwitch { keys: &["extensions"], off: OffValue::Excludes }],
 };
-
-events! {
-    PI_EVENTS;
-    "session_start" => SessionStart: context, says;
-    "input" => UserPromptSubmit: blocks, context, says;
-    // Without a user in front of it, the extension denies what a hook asks.
-    "tool_call" => PreToolUse: blocks, asks, rewrites, says;
-    "tool_result" => PostToolUse: tells_as_context, replaces_response, context, says;
-    "agent_end" => Stop: says;
-    "session_shutdown" => SessionEnd: says;
-    unmapped:
-        "user_bash": "the user runs the command, not the model";
-}
 
 #[cfg(test)]
 mod tests {

@@ -107,7 +107,8 @@ fn event_of(
     if let Some(hinted) = *native
         && hinted.event != found.event
     {
-        *native = Some(stricter(hinted, found));
+        // A mistake must not let a tool through.
+        *native = [found, hinted].into_iter().max_by_key(|native| strictness(native));
         return Err(PayloadError::OtherEvent(name, hinted.name));
     }
     *native = Some(found);
@@ -158,11 +159,7 @@ pub(super) fn call(
     Ok(NativeCall { agent, native, event, input, project })
 }
 
-/// Returns the event whose failure is the stricter one: a mistake must not let a tool through.
-fn stricter(one: &'static NativeEvent, other: &'static NativeEvent) -> &'static NativeEvent {
-    if strictness(other) > strictness(one) { other } else { one }
-}
-
+/// Returns how strict the failure of an event is.
 fn strictness(native: &NativeEvent) -> u8 {
     match native.event.map(|event| event.contract().failure) {
         Some(FailureMode::Open) | None => 0,
@@ -204,17 +201,11 @@ fn is_same(one: &Value, other: &Value) -> bool {
 }
 
 /// Whether an event is to be dispatched at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
     Yes,
     No,
     /// Its payload can't be used, and why.
     Unusable(PayloadError),
-}
-
-/// Wants every event as it is: the base of every adapter.
-pub(super) fn wanted(_: &NativeEvent, _: &JsonObject, _: &mut Input) -> Wanted {
-    Wanted::Yes
 }
 
 impl NativeEvent {

@@ -259,8 +259,10 @@ pub struct ImportFormat {
     pub prompt_timeout: Option<u64>,
     /// The shell that runs the commands, where it is not `/bin/sh`.
     pub shell: Option<&'static str>,
-    /// Which words the scripts of an event read and answer.
-    pub words: fn(&NativeEvent) -> ScriptWords,
+    /// Whether the scripts of an event, with a matcher, read and answer the words of Claude Code. Other
+    /// scripts read hookexec's own input, with the agent's names for tools. An agent whose words hookexec
+    /// does not speak has no such format: its guards would run here and never deny.
+    pub speaks_claude: fn(&NativeEvent, &str) -> bool,
     /// Events whose hooks can't be imported, and why.
     pub not_importable: &'static [(&'static str, &'static str)],
 }
@@ -272,20 +274,7 @@ impl ImportFormat {
         timeout: "60s",
         prompt_timeout: None,
         shell: None,
-        words: |_| ScriptWords::ClaudeCode,
+        speaks_claude: |_, _| true,
         not_importable: &[],
     };
-}
-
-/// The words that a script of an agent reads and answers. An agent whose words hookexec does not
-/// speak has no [`ImportFormat`]: its guards would run here and never deny.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ScriptWords {
-    /// The words of Claude Code.
-    ClaudeCode,
-    /// The words of Claude Code, except for patches, which stand in hookexec's own input as they are.
-    ClaudeCodeExceptPatches,
-    /// The words of hookexec's own input, with the agent's names for tools.
-    Own,
 }

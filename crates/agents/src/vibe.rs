@@ -1,42 +1,32 @@
-//! Mistral Vibe: three events, and an entry that denies whenever its hook fails.
+//! Mistral Vibe: three native, and an entry that denies whenever its hook fails.
 
 use super::payload::value;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted, events,
-    members,
+    Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted,
+    members, native,
 };
 use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "vibe", version: "3.0.3" }),
-    settings: Some(&SETTINGS),
+    settings: Some(&HookSettings {
+        directory: ".vibe",
+        directory_variable: Some("VIBE_HOME"),
+        file: "hooks.toml",
+        members: &[
+            EntryMember::NameOfEvent,
+            EntryMember::Event("type"),
+            EntryMember::Command,
+            EntryMember::Seconds,
+            EntryMember::Strict,
+        ],
+        next_step: "Restart Mistral Vibe. The hooks of a project run only when its folder is trusted.",
+        ..HookSettings::TABLES
+    }),
     refine,
-    ..Adapter::new(Agent::Vibe, "vibe", "Mistral Vibe", EVENTS, write)
+    ..Adapter::new(Agent::Vibe, "vibe", "Mistral Vibe", native::VIBE, write)
 };
-
-static SETTINGS: HookSettings = HookSettings {
-    directory: ".vibe",
-    directory_variable: Some("VIBE_HOME"),
-    file: "hooks.toml",
-    members: &[
-        EntryMember::NameOfEvent,
-        EntryMember::Event("type"),
-        EntryMember::Command,
-        EntryMember::Seconds,
-        EntryMember::Strict,
-    ],
-    next_step: "Restart Mistral Vibe. The hooks of a project run only when its folder is trusted.",
-    ..HookSettings::TABLES
-};
-
-events! {
-    "pre_tool" => PreToolUse: blocks, denies_asks, rewrites, says;
-    // A denial takes the place of what the model reads.
-    "post_tool" => PostToolUse: tells_as_context, response_as_reason, context, says;
-    // Three times in a turn at most.
-    "post_agent" => Stop: goes_on, says;
-}
 
 fn refine(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if native.event == Some(Event::PostToolUse) {

@@ -61,8 +61,8 @@ pub fn is_program(path: &Path) -> bool {
 pub fn has_windows_line_ends(path: &Path) -> bool {
     // The first line is short: systems read no more of it.
     let start = open_regular(path).and_then(|file| read_beginning(file, 256));
-    let bytes = start.map(|start| start.bytes).unwrap_or_default();
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Ok(start) = start else { return false };
+    let line = start.bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     line.starts_with(b"#!") && line.ends_with(b"\r")
 }
 
@@ -89,9 +89,9 @@ pub fn digest_of_file(path: &Path, left: &mut u64) -> io::Result<String> {
 }
 
 /// Returns 128 random bits in hexadecimal.
-pub fn random_id() -> std::io::Result<String> {
+pub fn random_id() -> io::Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::from)?;
+    getrandom::fill(&mut bytes).map_err(io::Error::from)?;
     Ok(hexadecimal(&bytes))
 }
 
@@ -115,19 +115,11 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
 pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = draft_of(path);
-    let mut options = OpenOptions::new();
-    let mut file = system::private(options.write(true).create_new(true)).open(&draft)?;
+    let (draft, mut file) = new_draft(path, true)?;
     // Unlike a rename, a link never replaces a file.
     let written = file.write_all(bytes).and_then(|()| fs::hard_link(&draft, path));
     drop(fs::remove_file(&draft));
     written
-}
-
-fn draft_of(path: &Path) -> PathBuf {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.draft", std::process::id()));
-    draft.into()
 }
 
 /// Writes a file that only the user can read: whole, by a rename, or not at all.
@@ -135,31 +127,41 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         private_directory(directory)?;
     }
-    replace(path, bytes, |_| Ok(()))
+    replace(path, bytes, true, |_| Ok(()))
 }
 
-/// Like [`replace_private`], and every user can read the file.
-pub fn replace_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(path, bytes, system::share)
+/// Like [`replace_private`], and every user can read the file, and start it if it `is_program`.
+pub fn replace_shared(path: &Path, bytes: &[u8], is_program: bool) -> io::Result<()> {
+    replace(path, bytes, true, |draft| system::share(draft, is_program))
 }
 
-fn replace(
+/// Writes a file whole, by a rename, or not at all. The draft is private if it `is_private`, until
+/// `prepare` agrees to it.
+pub fn replace(
     path: &Path,
     bytes: &[u8],
-    prepare: impl FnOnce(&Path) -> io::Result<()>,
+    is_private: bool,
+    prepare: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let draft = draft_of(path);
-    let written = write_draft(&draft, bytes).and_then(|()| prepare(&draft));
+    let (draft, mut file) = new_draft(path, is_private)?;
+    let prepared = file.write_all(bytes).and_then(|()| prepare(&file));
+    let written = prepared.and_then(|()| file.sync_all());
+    drop(file);
     let replaced = written.and_then(|()| fs::rename(&draft, path));
     replaced.inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
-fn write_draft(draft: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Makes a file beside `path` that no other program knows.
+fn new_draft(path: &Path, is_private: bool) -> io::Result<(PathBuf, File)> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}.draft", random_id()?));
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    let mut file = system::private(&mut options).open(draft)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    options.write(true).create_new(true);
+    if is_private {
+        system::private(&mut options);
+    }
+    let file = options.open(&draft)?;
+    Ok((draft.into(), file))
 }
 
 /// Opens a regular file by `options`, and no link. A pipe in its place must not hold every event up.

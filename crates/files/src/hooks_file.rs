@@ -50,22 +50,18 @@ fn text_of(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<String, Diagnostic
 }
 
 fn cannot_read(path: &Path, error: &io::Error) -> Diagnostic {
-    let (message, hint) = match error.kind() {
-        ErrorKind::NotFound => ("the file does not exist".to_owned(), None),
-        ErrorKind::FileTooLarge => (
-            "the file is larger than 1 MiB".to_owned(),
-            Some("a configuration is small; is this the right file?"),
-        ),
+    let problem = match error.kind() {
+        ErrorKind::NotFound => Diagnostic::error("the file does not exist"),
+        ErrorKind::FileTooLarge => Diagnostic::error("the file is larger than 1 MiB")
+            .hint("a configuration is small; is this the right file?"),
         ErrorKind::IsADirectory => {
-            ("this is a directory, not a file".to_owned(), Some("name the file in it"))
+            Diagnostic::error("this is a directory, not a file").hint("name the file in it")
         }
         ErrorKind::PermissionDenied => {
-            ("no permission to read this file".to_owned(), Some("check its mode and owner"))
+            Diagnostic::error("no permission to read this file").hint("check its mode and owner")
         }
-        _ => (format!("can't read the file: {error}"), None),
+        _ => Diagnostic::error(format!("can't read the file: {error}")),
     };
-    let mut problem = Diagnostic::error(message);
-    problem.hint = hint.map(str::to_owned);
     problem.at(Location::of_file(path))
 }
 

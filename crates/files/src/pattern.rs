@@ -40,25 +40,14 @@ pub struct Pattern(Arc<Inner>);
 
 struct Inner {
     text: Box<str>,
-    form: Form,
+    /// Whether the whole of a text must match, and not only a part of it.
+    is_whole: bool,
     compiled: OnceLock<Option<Regex>>,
-}
-
-/// How much of a text must match the pattern.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    /// It contains a match.
-    Contains,
-    /// It is a match.
-    Whole,
-    /// It is a match of a [simple](simple_beginnings) pattern. Most tool names begin otherwise, and
-    /// the pattern need not be compiled.
-    SimpleWhole,
 }
 
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
-        (&self.0.text, self.0.form) == (&other.0.text, other.0.form)
+        (&self.0.text, self.0.is_whole) == (&other.0.text, other.0.is_whole)
     }
 }
 
@@ -66,19 +55,18 @@ impl Pattern {
     /// Returns the pattern, or what is wrong with it, on one line.
     pub fn new(text: &str) -> Result<Self, PatternError> {
         check_size(bounded(text, MAX_REGEX)?)?;
-        Ok(Self::of(text, Form::Contains))
+        Ok(Self::of(text, false))
     }
 
     /// Returns the pattern that matches only the whole of a text, or what is wrong with it. In it
     /// `.` is any character, newlines included: `.*` is every text.
     pub fn whole(text: &str) -> Result<Self, PatternError> {
-        if simple_beginnings(bounded(text, MAX_REGEX)?).is_some() {
-            return Ok(Self::of(text, Form::SimpleWhole));
+        if simple_beginnings(bounded(text, MAX_REGEX)?).is_none() {
+            // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
+            check_size(text)?;
+            check_size(&whole(text))?;
         }
-        // The pattern alone first: `a)|(b` must not become valid by the parentheses around it.
-        check_size(text)?;
-        check_size(&whole(text))?;
-        Ok(Self::of(text, Form::Whole))
+        Ok(Self::of(text, true))
     }
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
@@ -90,16 +78,17 @@ impl Pattern {
         // `**` goes across every character; globset sets this beside its expression, not in it.
         let text = format!("(?s){}", glob.regex());
         check_size(&text)?;
-        Ok(Self::of(&text, Form::Contains))
+        Ok(Self::of(&text, false))
     }
 
-    fn of(text: &str, form: Form) -> Self {
-        Self(Arc::new(Inner { text: text.into(), form, compiled: OnceLock::new() }))
+    fn of(text: &str, is_whole: bool) -> Self {
+        Self(Arc::new(Inner { text: text.into(), is_whole, compiled: OnceLock::new() }))
     }
 
     /// Returns whether the pattern is found in `text`.
     pub fn is_match(&self, text: &str) -> bool {
-        if self.0.form == Form::SimpleWhole
+        // Most tool names begin otherwise, and the pattern need not be compiled.
+        if self.0.is_whole
             && let Some(mut beginnings) = simple_beginnings(&self.0.text)
             && !beginnings.any(|beginning| text.starts_with(beginning))
         {
@@ -109,10 +98,9 @@ impl Pattern {
     }
 
     fn regex(&self) -> Option<&Regex> {
-        let Inner { text, form, compiled } = &*self.0;
-        let compiled = compiled.get_or_init(|| match form {
-            Form::Contains => compile(text).ok(),
-            Form::Whole | Form::SimpleWhole => compile(&whole(text)).ok(),
+        let Inner { text, is_whole, compiled } = &*self.0;
+        let compiled = compiled.get_or_init(|| {
+            if *is_whole { compile(&whole(text)).ok() } else { compile(text).ok() }
         });
         compiled.as_ref()
     }

@@ -6,32 +6,21 @@ pub fn repair_lone_surrogates(bytes: &mut [u8]) {
     while let Some(offset) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b == b'\\'))
     {
         at += offset;
-        match surrogate(bytes, at) {
-            None => at += 2,
-            Some(Half::High) if surrogate(bytes, at + 6) == Some(Half::Low) => at += 12,
-            Some(_) => {
+        match (unit(bytes, at), unit(bytes, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => at += 12,
+            (Some(0xD800..=0xDFFF), _) => {
                 bytes[at + 2..at + 6].copy_from_slice(b"FFFD");
                 at += 6;
             }
+            _ => at += 2,
         }
     }
 }
 
-#[derive(PartialEq)]
-enum Half {
-    High,
-    Low,
-}
-
-/// Returns which half of a surrogate pair the escape at `at` is, if it is one.
-fn surrogate(bytes: &[u8], at: usize) -> Option<Half> {
-    let escape = bytes.get(at..at + 6)?;
-    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
-    match u16::from_str_radix(digits, 16).ok()? {
-        0xD800..=0xDBFF => Some(Half::High),
-        0xDC00..=0xDFFF => Some(Half::Low),
-        _ => None,
-    }
+/// Returns the number in the escape at `at`, if it is one such as `\ud800`.
+fn unit(bytes: &[u8], at: usize) -> Option<u16> {
+    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 #[cfg(test)]

@@ -19,15 +19,16 @@ pub fn parts<'t>(template: &'t str, open: &str, close: &str) -> Vec<Part<'t>> {
     while let Some(at) = rest.find(open) {
         let (before, from) = rest.split_at(at);
         parts.push(Part::Text(before));
-        let Some((field, after)) = from[open.len()..].split_once(close) else {
-            parts.push(Part::Open(from));
-            return without_empty(parts);
+        let (part, after) = match from[open.len()..].split_once(close) {
+            Some((field, after)) => (Part::Field(field), after),
+            None => (Part::Open(from), ""),
         };
-        parts.push(Part::Field(field));
+        parts.push(part);
         rest = after;
     }
     parts.push(Part::Text(rest));
-    without_empty(parts)
+    parts.retain(|part| *part != Part::Text(""));
+    parts
 }
 
 /// Fills a page: each `{{name}}` in it becomes the value of that name.
@@ -37,10 +38,8 @@ pub fn filled(page: &str, values: &[(&str, &str)]) -> String {
         match part {
             Part::Text(text) | Part::Open(text) => filled.push_str(text),
             Part::Field(name) => {
-                for (known, value) in values {
-                    if *known == name {
-                        filled.push_str(value);
-                    }
+                if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
+                    filled.push_str(value);
                 }
             }
         }
@@ -119,11 +118,6 @@ pub fn collect_fields(value: &Value, paths: &mut Vec<String>) {
         Value::Object(fields) => fields.values().for_each(|field| collect_fields(field, paths)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
-}
-
-fn without_empty(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
-    parts.retain(|part| *part != Part::Text(""));
-    parts
 }
 
 #[cfg(test)]

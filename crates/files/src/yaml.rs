@@ -315,6 +315,7 @@ fn plain_scalar(content: Cow<'_, str>) -> Value<'_> {
 }
 
 fn number(content: &str) -> Option<Number> {
+    let sign = if content.starts_with('-') { "-" } else { "" };
     let unsigned = content.strip_prefix(['+', '-']).unwrap_or(content);
     if !unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
         return None;
@@ -326,17 +327,7 @@ fn number(content: &str) -> Option<Number> {
             return u64::from_str_radix(digits, radix).ok().map(Number::from);
         }
     }
-    if !unsigned
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
-    {
-        return None;
-    }
-    let sign = if content.starts_with('-') { "-" } else { "" };
     let zero = if unsigned.starts_with('.') { "0" } else { "" };
-    if unsigned.len() == content.len() && zero.is_empty() {
-        return content.parse().ok();
-    }
     format!("{sign}{zero}{unsigned}").parse().ok()
 }
 

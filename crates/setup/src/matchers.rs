@@ -51,12 +51,10 @@ fn redacts(hook: &Hook) -> bool {
 
 /// Returns a warning if the agent gives the model some responses as they are.
 fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
-    let mut natives =
-        agent.events().iter().filter(|native| native.fires(agent).contains(&hook.event));
-    let title = agent.title();
     let (mut takes, mut lost) = (None, None);
-    for native in natives.by_ref() {
+    for native in agent.events() {
         match native.response {
+            _ if !native.fires(agent).contains(&hook.event) => {}
             Response::No => lost = Some(native),
             _ => takes = Some(native.response),
         }
@@ -67,6 +65,7 @@ fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
         (Some(_), Some(native)) => format!("no response of a failed tool (`{}`)", native.name),
         (Some(_), None) => return None,
     };
+    let title = agent.title();
     let what = format!("{title} replaces {which}: its redactions are lost there");
     Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
 }
@@ -76,8 +75,7 @@ fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnost
     if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
         return None;
     }
-    let names: Vec<&str> = needed.iter().map(String::as_str).collect();
-    let titles = lacking(&names, agents)?;
+    let titles = lacking(needed, agents)?;
     let tools = needed.join("|");
     let what = format!("{titles} lack its tools `{tools}`: it never fits there");
     Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
@@ -118,11 +116,11 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
 }
 
 /// Returns the titles of the agents that certainly have none of these tools; `None` if each may have one.
-fn lacking(names: &[&str], agents: &[Agent]) -> Option<String> {
+fn lacking(names: &[impl AsRef<str>], agents: &[Agent]) -> Option<String> {
     let mut titles = Vec::new();
     for agent in agents {
         let tools = tools::of_agent(agent.name());
-        if names.iter().all(|name| tools.certainly_lacks(name)) {
+        if names.iter().all(|name| tools.certainly_lacks(name.as_ref())) {
             titles.push(agent.title());
         }
     }

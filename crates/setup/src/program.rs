@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 use hookexec_files::directories::base_directory;
 use hookexec_files::files;
 
-use hookexec_files::platform::system;
-
-use crate::settings::store;
 use crate::system::PROGRAM_ENDING;
 
 /// The version of this program.
@@ -87,16 +84,14 @@ impl Program {
 /// Replaces `to` by a program equal to `from`, by a rename; returns whether it had to.
 fn copy(from: &Path, to: &Path) -> io::Result<bool> {
     let bytes = std::fs::read(from)?;
-    if system::is_for_everyone(to)
-        && !to.is_symlink()
-        && std::fs::read(to).is_ok_and(|kept| kept == bytes)
-    {
+    let is_kept = files::is_program(to) && !to.is_symlink();
+    if is_kept && std::fs::read(to).is_ok_and(|kept| kept == bytes) {
         return Ok(false);
     }
     if let Some(directory) = to.parent() {
         files::private_directory(directory)?;
     }
-    store::replace(to, &bytes, 0o600, system::make_program)?;
+    files::replace_shared(to, &bytes, true)?;
     Ok(true)
 }
 

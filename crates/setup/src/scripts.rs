@@ -36,7 +36,8 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
     if let Some(script) = arguments.first() {
         found.extend(missing_script(program, script, &directory));
     }
-    for file in words.iter().take(2).map(|word| directory.join(word)) {
+    for word in words.iter().take(2) {
+        let file = directory.join(word);
         if has_windows_line_ends(&file) {
             let problem = format!("{} has the line ends of Windows", file.display());
             let hint = "write it with those of Unix (`dos2unix`); until then the hook fails";
@@ -157,7 +158,8 @@ fn missing_script(program: &Path, script: &Path, directory: &Path) -> Option<Dia
     if text.starts_with('-') || text.contains("://") || text.contains(char::is_whitespace) {
         return None;
     }
-    let is_script = is_path(script) || has_script_ending(script);
+    let ending = script.extension().unwrap_or_default();
+    let is_script = is_path(script) || SCRIPTS.iter().any(|known| ending == *known);
     if !is_script || is_on_search_path(script) || directory.join(script).exists() {
         return None;
     }
@@ -183,12 +185,6 @@ fn absent(what: &str, written: &Path, directory: &Path, fails: bool) -> Diagnost
 
 fn is_path(word: &Path) -> bool {
     word.to_string_lossy().contains('/')
-}
-
-/// Returns whether a file is named like a script.
-pub fn has_script_ending(word: &Path) -> bool {
-    let ending = word.extension().unwrap_or_default();
-    SCRIPTS.iter().any(|known| ending == *known)
 }
 
 fn expanded(path: &str) -> PathBuf {

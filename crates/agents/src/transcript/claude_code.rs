@@ -16,7 +16,7 @@ pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     take,
 };
 
-fn take(line: &Value, session: &mut Session) {
+fn take(line: &Value, session: &mut Session<'_>) {
     // Requests to the model repeat the messages under other types.
     if line["type"] != "assistant" && line["type"] != "user" {
         return;
@@ -33,7 +33,7 @@ fn take(line: &Value, session: &mut Session) {
         if let (Some(id), Some(tool)) = (part["id"].as_str(), part["name"].as_str())
             && part["type"] == "tool_use"
         {
-            session.call(id, tool, part["input"].clone());
+            session.call(id, tool, &part["input"]);
         }
         let Some(id) = part["tool_use_id"].as_str() else { continue };
         if part["is_error"] == true {

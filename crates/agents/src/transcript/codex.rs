@@ -21,7 +21,7 @@ pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
 const AFTER: &str = "PostToolUse";
 const RESPONSE: &str = "tool_response";
 
-fn take(line: &Value, session: &mut Session) {
+fn take(line: &Value, session: &mut Session<'_>) {
     let payload = &line["payload"];
     let (Some(kind), Some(time)) = (line["type"].as_str(), line["timestamp"].as_str()) else {
         return;
@@ -45,15 +45,15 @@ fn take(line: &Value, session: &mut Session) {
 }
 
 /// Takes what the model said, or was told.
-fn take_item(item: &Value, session: &mut Session) {
+fn take_item(item: &Value, session: &mut Session<'_>) {
     let (Some(kind), Some(id)) = (item["type"].as_str(), item["call_id"].as_str()) else { return };
     let name = item["name"].as_str().unwrap_or_default();
     match kind {
         // A program that calls tools: those have lines of their own.
         "custom_tool_call" if name == "exec" => {}
-        "custom_tool_call" => session.call(id, name, json!({ "command": item["input"] })),
+        "custom_tool_call" => session.call(id, name, &json!({ "command": item["input"] })),
         "local_shell_call" => {
-            session.call(id, "Bash", json!({ "command": typed(&item["action"]["command"]) }));
+            session.call(id, "Bash", &json!({ "command": typed(&item["action"]["command"]) }));
         }
         "function_call" => {
             let said = arguments(&item["arguments"]);
@@ -62,15 +62,15 @@ fn take_item(item: &Value, session: &mut Session) {
                 // The server and the tool have other names there.
                 (Some(namespace), _) => session.hold(id, &format!("{namespace}__{name}"), said),
                 (None, "exec_command") => {
-                    session.call(id, "Bash", json!({ "command": said["cmd"] }));
+                    session.call(id, "Bash", &json!({ "command": said["cmd"] }));
                 }
                 (None, "shell" | "shell_command" | "local_shell") => {
-                    session.call(id, "Bash", json!({ "command": typed(&said["command"]) }));
+                    session.call(id, "Bash", &json!({ "command": typed(&said["command"]) }));
                 }
                 (None, "apply_patch") => {
-                    session.call(id, name, json!({ "command": said["input"] }));
+                    session.call(id, name, &json!({ "command": said["input"] }));
                 }
-                (None, _) => session.call(id, name, said),
+                (None, _) => session.call(id, name, &said),
             }
         }
         "function_call_output" | "custom_tool_call_output" => {
@@ -81,23 +81,23 @@ fn take_item(item: &Value, session: &mut Session) {
 }
 
 /// Takes a call that has ended.
-fn take_completed(item: &Value, session: &mut Session) {
+fn take_completed(item: &Value, session: &mut Session<'_>) {
     let (Some(kind), Some(id)) = (item["type"].as_str(), item["id"].as_str()) else { return };
     match kind {
         // The user's own commands are not the model's.
         "CommandExecution" if item["source"] != "user_shell" => {
-            session.call(id, "Bash", json!({ "command": typed(&item["command"]) }));
+            session.call(id, "Bash", &json!({ "command": typed(&item["command"]) }));
             session.result(id, AFTER, RESPONSE, &item["aggregated_output"]);
         }
         "FileChange" => {
             if let Some(changes) = item["changes"].as_object() {
-                session.call(id, "apply_patch", json!({ "command": patch(changes) }));
+                session.call(id, "apply_patch", &json!({ "command": patch(changes) }));
                 session.result(id, AFTER, RESPONSE, &item["stdout"]);
             }
         }
         "McpToolCall" => {
             if let (Some(server), Some(tool)) = (item["server"].as_str(), item["tool"].as_str()) {
-                session.call(id, &format!("mcp__{server}__{tool}"), item["arguments"].clone());
+                session.call(id, &format!("mcp__{server}__{tool}"), &item["arguments"]);
                 session.result(id, AFTER, RESPONSE, &item["result"]);
             }
         }

@@ -15,7 +15,7 @@ pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     take,
 };
 
-fn take(line: &Value, session: &mut Session) {
+fn take(line: &Value, session: &mut Session<'_>) {
     if let Some(id) = line["sessionId"].as_str() {
         session.is_known = true;
         id.clone_into(&mut session.id);
@@ -34,13 +34,13 @@ fn take(line: &Value, session: &mut Session) {
     }
 }
 
-fn take_message(message: &Value, session: &mut Session) {
+fn take_message(message: &Value, session: &mut Session<'_>) {
     if let Some(time) = message["timestamp"].as_str() {
         time.clone_into(&mut session.time);
     }
     for call in message["toolCalls"].as_array().into_iter().flatten() {
         let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str()) else { continue };
-        session.call(id, name, call["args"].clone());
+        session.call(id, name, &call["args"]);
         let response = &call["result"][0]["functionResponse"]["response"];
         if response.is_null() {
             continue;

@@ -41,7 +41,7 @@ pub struct Transcripts {
     /// The agent's event before a call.
     before: &'static str,
     /// Takes the calls and the results out of one line.
-    take: fn(&Value, &mut Session),
+    take: fn(&Value, &mut Session<'_>),
 }
 
 /// One thing that is found in a transcript.
@@ -101,7 +101,9 @@ impl Transcripts {
         let mut files = Vec::new();
         // How deep the directories are searched.
         let deepest = if self.is_database() { 0 } else { 6 };
-        if let Some(directory) = self.directory().filter(|directory| directory.is_dir()) {
+        if let Some(directory) = self.directory()
+            && directory.is_dir()
+        {
             self.search(&directory, since, deepest, &mut files)?;
         }
         files.sort();
@@ -158,7 +160,7 @@ impl Transcripts {
             None => File::open(path)?,
         };
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut session = Session::new(agent, self.before, path);
+        let mut session = Session::new(agent, self.before, path, since, seen, &mut each);
         // No JSON has a zero byte: a file of one object is one line.
         let is_one = path.extension().is_some_and(|extension| extension == "json");
         let (end, mut bytes) = (if is_one { 0 } else { b'\n' }, Vec::new());
@@ -174,15 +176,14 @@ impl Transcripts {
             if bytes.len() as u64 > LONGEST_LINE {
                 reader.skip_until(end)?;
                 let why = format!("it is longer than {} MiB", LONGEST_LINE >> 20);
-                each(Found::Broken { line, why });
+                (session.each)(Found::Broken { line, why });
                 continue;
             }
             match self.parse(&bytes) {
                 Ok(Some(value)) => (self.take)(&value, &mut session),
                 Ok(None) => {}
-                Err(why) => each(Found::Broken { line, why }),
+                Err(why) => (session.each)(Found::Broken { line, why }),
             }
-            session.give(since, seen, &mut each);
         }
         Ok(Transcript { version: session.version, is_known: session.is_known })
     }

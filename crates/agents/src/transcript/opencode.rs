@@ -48,7 +48,7 @@ fn print(database: &Path, since: &str) -> io::Result<File> {
     Ok(printed)
 }
 
-fn take(line: &Value, session: &mut Session) {
+fn take(line: &Value, session: &mut Session<'_>) {
     session.is_known = true;
     let keys = ["id", "session", "directory", "time", "tool"].map(|key| line[key].as_str());
     let [Some(id), Some(of), Some(directory), Some(time), Some(tool)] = keys else { return };
@@ -59,7 +59,7 @@ fn take(line: &Value, session: &mut Session) {
     time.clone_into(&mut session.time);
     session.version = line["version"].as_str().map(str::to_owned);
     let state = &line["state"];
-    session.call(id, tool, state["input"].clone());
+    session.call(id, tool, &state["input"]);
     // Its plugins see no result of a call that failed.
     if state["status"] == "completed" {
         session.result(id, "tool.execute.after", "tool_response", &state["output"]);

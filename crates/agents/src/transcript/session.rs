@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
@@ -18,11 +18,16 @@ use hookexec_files::locks::locked;
 pub struct SeenCalls(Mutex<HashSet<u64>>);
 
 /// A session while its transcript is read.
-pub(super) struct Session {
+pub(super) struct Session<'s> {
     agent: Agent,
     before: &'static str,
     /// The transcript.
-    pub(super) path: PathBuf,
+    pub(super) path: &'s Path,
+    /// Calls before this time don't count, as RFC 3339 in UTC.
+    since: &'s str,
+    seen: &'s SeenCalls,
+    /// Gets what is found.
+    pub(super) each: &'s mut dyn FnMut(Found),
     pub(super) id: String,
     /// The working directory of the line.
     pub(super) cwd: String,
@@ -32,8 +37,6 @@ pub(super) struct Session {
     pub(super) time: String,
     pub(super) version: Option<String>,
     pub(super) is_known: bool,
-    /// Each with its time.
-    steps: Vec<(String, Step)>,
     /// Calls under names that may be none of the tool's, until a line says more.
     held: HashMap<String, (String, Value)>,
     /// Each call that has no result yet.
@@ -43,30 +46,33 @@ pub(super) struct Session {
 
 /// A call that has no result yet.
 struct Waiting {
-    tool: String,
-    arguments: Value,
+    payload: Value,
     /// How much memory it counts for.
     bytes: usize,
 }
 
-enum Step {
-    Call { id: String, tool: String, arguments: Value },
-    Result { id: String, event: &'static str, key: &'static str, value: Value },
-}
-
-impl Session {
-    pub(super) fn new(agent: Agent, before: &'static str, path: &Path) -> Self {
+impl<'s> Session<'s> {
+    pub(super) fn new(
+        agent: Agent,
+        before: &'static str,
+        path: &'s Path,
+        since: &'s str,
+        seen: &'s SeenCalls,
+        each: &'s mut dyn FnMut(Found),
+    ) -> Self {
         Self {
             agent,
             before,
-            path: path.to_owned(),
+            path,
+            since,
+            seen,
+            each,
             id: String::new(),
             cwd: String::new(),
             project: String::new(),
             time: String::new(),
             version: None,
             is_known: false,
-            steps: Vec::new(),
             held: HashMap::new(),
             waiting: HashMap::new(),
             waiting_bytes: 0,
@@ -81,21 +87,31 @@ impl Session {
         }
     }
 
-    /// Adds a call of a tool.
-    pub(super) fn call(&mut self, id: &str, tool: &str, arguments: Value) {
+    /// Gives a call of a tool, if it is new.
+    pub(super) fn call(&mut self, id: &str, tool: &str, arguments: &Value) {
         self.held.remove(id);
-        let step = Step::Call { id: id.to_owned(), tool: tool.to_owned(), arguments };
-        self.steps.push((self.time.clone(), step));
+        let text = arguments.to_string();
+        if self.is_past() || self.waiting.contains_key(id) || !self.seen.add(id, tool, &text) {
+            return;
+        }
+        let payload = json!({ "tool_name": tool, "tool_input": arguments, "tool_use_id": id });
+        self.give(self.before, payload.clone());
+        // As text, and what a call takes beside it.
+        let bytes = text.len() + 1024;
+        if self.waiting_bytes + bytes <= 64 << 20 {
+            self.waiting_bytes += bytes;
+            self.waiting.insert(id.to_owned(), Waiting { payload, bytes });
+        }
     }
 
-    /// Adds a call that counts under this name only if its result comes first.
+    /// Keeps a call that counts under this name only if its result comes first.
     pub(super) fn hold(&mut self, id: &str, tool: &str, arguments: Value) {
         if self.held.len() < 10_000 {
             self.held.insert(id.to_owned(), (tool.to_owned(), arguments));
         }
     }
 
-    /// Adds the result of a call: the agent's event, and a member of its payload.
+    /// Gives the result of a call: the agent's event, and a member of its payload.
     pub(super) fn result(
         &mut self,
         id: &str,
@@ -104,76 +120,39 @@ impl Session {
         value: &Value,
     ) {
         if let Some((tool, arguments)) = self.held.remove(id) {
-            self.call(id, &tool, arguments);
+            self.call(id, &tool, &arguments);
         }
-        let step = Step::Result { id: id.to_owned(), event, key, value: value.clone() };
-        self.steps.push((self.time.clone(), step));
+        if self.is_past() {
+            return;
+        }
+        let Some(Waiting { mut payload, bytes }) = self.waiting.remove(id) else { return };
+        self.waiting_bytes -= bytes;
+        payload[key] = value.clone();
+        self.give(event, payload);
     }
 
-    /// Gives what was added since the last time to `each`.
-    pub(super) fn give(&mut self, since: &str, seen: &SeenCalls, each: &mut impl FnMut(Found)) {
-        for (time, step) in std::mem::take(&mut self.steps) {
-            if time.as_str() < since {
-                continue;
-            }
-            let call = match step {
-                Step::Call { id, tool, arguments } => {
-                    let text = arguments.to_string();
-                    if self.waiting.contains_key(&id) || !seen.add(&id, &tool, &text) {
-                        continue;
-                    }
-                    let call = self.read(self.before, &id, &tool, &arguments, None);
-                    // As text, and what a call takes beside it.
-                    let bytes = text.len() + 1024;
-                    if self.waiting_bytes + bytes <= 64 << 20 {
-                        self.waiting_bytes += bytes;
-                        self.waiting.insert(id, Waiting { tool, arguments, bytes });
-                    }
-                    call
-                }
-                Step::Result { id, event, key, value } => {
-                    let Some(call) = self.waiting.remove(&id) else { continue };
-                    let Waiting { tool, arguments, bytes } = call;
-                    self.waiting_bytes -= bytes;
-                    self.read(event, &id, &tool, &arguments, Some((key, value)))
-                }
-            };
-            each(Found::Call { time, call: call.map(Box::new) });
-        }
+    /// Returns whether the line is older than what counts.
+    fn is_past(&self) -> bool {
+        self.time.as_str() < self.since
     }
 
-    /// Reads the payload that the agent would have written at `event`.
-    fn read(
-        &self,
-        event: &'static str,
-        id: &str,
-        tool: &str,
-        arguments: &Value,
-        result: Option<(&str, Value)>,
-    ) -> Result<NativeCall, AgentInputError> {
-        let mut payload = json!({
-            "hook_event_name": event,
-            "session_id": self.id,
-            "cwd": self.cwd,
-            "tool_name": tool,
-            "tool_input": arguments,
-            "tool_use_id": id,
-        });
-        if let Some((key, value)) = result {
-            payload[key] = value;
-        }
+    /// Gives the call of a payload that the agent would have written at `event`.
+    fn give(&mut self, event: &'static str, mut payload: Value) {
+        payload["hook_event_name"] = event.into();
+        payload["session_id"] = self.id.as_str().into();
+        payload["cwd"] = self.cwd.as_str().into();
         let (Value::Object(payload), Some(native)) = (payload, self.agent.native_event(event))
         else {
             unreachable!("the events of transcripts are in the tables of the agents");
         };
-        let found = call(self.agent, native, payload, |_| None);
-        let mut found = found.map_err(|cause| AgentInputError {
-            agent: self.agent,
-            native: Some(native.name),
-            cause: cause.to_string(),
-        })?;
-        found.project.clone_from(&self.project);
-        Ok(found)
+        let call = match call(self.agent, native, payload, |_| None) {
+            Ok(call) => Ok(Box::new(NativeCall { project: self.project.clone(), ..call })),
+            Err(cause) => {
+                let (native, cause) = (Some(native.name), cause.to_string());
+                Err(AgentInputError { agent: self.agent, native, cause })
+            }
+        };
+        (self.each)(Found::Call { time: self.time.clone(), call });
     }
 }
 

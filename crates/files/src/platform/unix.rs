@@ -44,17 +44,15 @@ pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
     DirBuilder::new().recursive(above).mode(0o700).create(path)
 }
 
-/// Takes the rights to what is at `path` from everyone but its owner.
-pub fn make_private(path: &Path) -> io::Result<()> {
-    let mode = if path.is_dir() { 0o700 } else { 0o600 };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+/// Lets every user read a file, and start it if it `is_program`.
+pub fn share(file: &File, is_program: bool) -> io::Result<()> {
+    let mode = if is_program { 0o755 } else { 0o644 };
+    file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-/// Lets every user read what is at `path`, enter it or execute it, as its owner can.
-pub fn share(path: &Path) -> io::Result<()> {
-    let is_program = fs::metadata(path)?.permissions().mode() & 0o100 != 0;
-    let mode = if is_program { 0o755 } else { 0o644 };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+/// Lets every user enter a directory.
+pub fn share_directory(path: &Path) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
 /// Returns whether `path` is a directory, and no link to one, that only the user can enter.
@@ -137,21 +135,6 @@ pub fn host_name() -> String {
 pub fn ending_signal(status: ExitStatus) -> Option<i32> {
     use std::os::unix::process::ExitStatusExt as _;
     status.signal()
-}
-
-/// Makes a file that is created with this mode.
-pub fn with_mode(options: &mut OpenOptions, mode: u32) -> &mut OpenOptions {
-    options.mode(mode)
-}
-
-/// Returns whether everyone may start the program at `path`.
-pub fn is_for_everyone(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.mode() & 0o777 == 0o755)
-}
-
-/// Lets everyone start a program.
-pub fn make_program(file: &File) -> io::Result<()> {
-    file.set_permissions(fs::Permissions::from_mode(0o755))
 }
 
 /// Copies owner, mode and extended attributes, access control lists among them.

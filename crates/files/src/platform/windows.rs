@@ -25,8 +25,13 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
+/// Does nothing: a directory passes its rights on, and the name makes a program.
+pub fn share(_file: &File, _is_program: bool) -> io::Result<()> {
+    Ok(())
+}
+
 /// Does nothing: a directory passes its rights on.
-pub fn share(_path: &Path) -> io::Result<()> {
+pub fn share_directory(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -49,11 +54,6 @@ pub fn is_link(_error: &io::Error) -> bool {
 /// Makes a directory, which inherits its rights; with `above`, also those above it.
 pub fn make_private_directory(path: &Path, above: bool) -> io::Result<()> {
     DirBuilder::new().recursive(above).create(path)
-}
-
-/// Does nothing: rights are inherited.
-pub fn make_private(path: &Path) -> io::Result<()> {
-    fs::metadata(path).map(drop)
 }
 
 /// Returns whether `path` is a directory, and no link to one, below the user's profile.
@@ -174,24 +174,7 @@ pub fn ending_signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Does nothing: a file inherits the rights of its directory.
-pub fn with_mode(options: &mut OpenOptions, _mode: u32) -> &mut OpenOptions {
-    options
-}
-
-/// Returns whether Windows starts the program at `path`.
-pub fn is_for_everyone(path: &Path) -> bool {
-    path.is_file()
-}
-
-/// Does nothing: the name makes a program.
-#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
-pub fn make_program(_file: &File) -> io::Result<()> {
-    Ok(())
-}
-
 /// Copies nothing: a file inherits the rights of its directory.
-#[expect(clippy::unnecessary_wraps, reason = "the other system may fail")]
 pub fn keep_attributes(_old: &File, _new: &File) -> io::Result<()> {
     Ok(())
 }

@@ -26,19 +26,8 @@ pub enum EditError {
     Form,
 }
 
-/// A piece of a text, and what takes its place.
-struct Edit {
-    range: Range<usize>,
-    text: String,
-    /// Whether `text` consists of whole lines.
-    is_lines: bool,
-}
-
-impl Edit {
-    fn inline(range: Range<usize>, text: String) -> Self {
-        Self { range, text, is_lines: false }
-    }
-}
+/// A piece of a text, and what takes its place: whole lines, or a part of one.
+type Edit = (Range<usize>, String);
 
 /// Returns `text` with all of `addition` in it: its hooks behind those of the same event, its other
 /// keys behind those of the file. The comment at the head of `addition` comes with its first lines.
@@ -61,7 +50,10 @@ pub fn add(text: &str, addition: &str) -> Result<String, EditError> {
 pub fn remove(text: &str, start: usize) -> Result<String, EditError> {
     let file = source(text);
     let mut root = tree(&file)?;
-    let Some(edit) = cut(text, &mut root, start, 0)? else { return Err(EditError::Form) };
+    let edit = match cut(text, &mut root, start)? {
+        Some(edit) => edit,
+        None => without_hooks(text, &mut root)?,
+    };
     changed(text, vec![edit], &root)
 }
 
@@ -76,15 +68,15 @@ fn tree(file: &Arc<SourceFile>) -> Result<Node<'_>, EditError> {
 /// Makes the changes, if the text has the tree `expected` then.
 fn changed(text: &str, mut edits: Vec<Edit>, expected: &Node<'_>) -> Result<String, EditError> {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.sort_by_key(|(range, _)| range.start);
     let (mut new, mut done) = (String::new(), 0);
-    for edit in edits {
-        new += text.get(done..edit.range.start).ok_or(EditError::Form)?;
-        if edit.is_lines && !new.is_empty() && !new.ends_with('\n') {
+    for (range, edit) in edits {
+        new += text.get(done..range.start).ok_or(EditError::Form)?;
+        if edit.ends_with('\n') && !new.is_empty() && !new.ends_with('\n') {
             new += newline;
         }
-        new += &edit.text.replace('\n', newline);
-        done = edit.range.end;
+        new += &edit.replace('\n', newline);
+        done = range.end;
     }
     new += text.get(done..).ok_or(EditError::Form)?;
     match tree(&source(&new)) {
@@ -128,7 +120,7 @@ impl Writer<'_> {
                     return Err(EditError::Differs(name.to_owned(), line));
                 }
             } else if ["{}", "[]"].contains(&&self.text[known.span.clone()]) {
-                self.edits.push(Edit::inline(known_key.span.end..known.span.end, ":".to_owned()));
+                self.edits.push((known_key.span.end..known.span.end, ":".to_owned()));
                 let column = column_of(self.text, known_key.span.start) + 2;
                 self.insert_lines(known.span.end, value.span.clone(), column);
                 *known = value.clone();
@@ -180,75 +172,68 @@ impl Writer<'_> {
         {
             at = line_end(self.text, at + next.len());
         }
-        self.edits.push(Edit { range: at..at, text, is_lines: true });
+        self.edits.push((at..at, text));
     }
 }
 
 /// Takes the hook that begins at `start` out of `node`, and tells the edit; `None` if nothing of the
 /// node is left.
-fn cut(
-    text: &str,
-    node: &mut Node<'_>,
-    start: usize,
-    depth: u8,
-) -> Result<Option<Edit>, EditError> {
+fn cut(text: &str, node: &mut Node<'_>, start: usize) -> Result<Option<Edit>, EditError> {
     let is_flow = text[node.span.start..].starts_with(['{', '[']);
-    let (places, index) = match &mut node.value {
+    let mut children = Vec::new();
+    match &mut node.value {
         Value::Map(_) if node.span.start == start => return Ok(None),
         Value::Map(entries) => {
-            let mut all = entries.iter();
-            let index = all.position(|(_, value)| value.span.contains(&start));
-            let index = index.ok_or(EditError::Form)?;
-            let (key, value) = &mut entries[index];
-            if let Some(edit) = cut(text, value, start, depth + 1)? {
-                return Ok(Some(edit));
+            for (key, value) in entries {
+                let is_hooks = key.as_text() == Some("hooks");
+                children.push((key.span.start..value.span.end, is_hooks, value));
             }
-            // An entry without hooks goes as a whole, and a file keeps its `hooks`.
-            if key.as_text() == Some("hooks") {
-                if depth > 0 {
-                    return Ok(None);
-                }
-                let mut end = content_end(text, value.span.end);
-                if text[key.span.end..end].contains('\n') {
-                    // The comment behind the hook goes with it.
-                    end = line_end(text, end);
-                    end = text[..end].trim_end().len();
-                }
-                let edit = Edit::inline(key.span.end..end, ": {}".to_owned());
-                value.value = Value::Map(Vec::new());
-                return Ok(Some(edit));
-            }
-            let mut places = Vec::new();
-            for (key, value) in &*entries {
-                places.push(key.span.start..value.span.end);
-            }
-            entries.remove(index);
-            (places, index)
         }
         Value::List(items) => {
-            let index = items.iter().position(|item| item.span.contains(&start));
-            let index = index.ok_or(EditError::Form)?;
-            if let Some(edit) = cut(text, &mut items[index], start, depth + 1)? {
-                return Ok(Some(edit));
+            for item in items {
+                children.push((item.span.clone(), false, item));
             }
-            let places: Vec<Range<usize>> = items.iter().map(|item| item.span.clone()).collect();
-            items.remove(index);
-            (places, index)
         }
-        _ => return Err(EditError::Form),
-    };
-    if places.len() == 1 {
+        _ => {}
+    }
+    let index = children.iter().position(|(.., child)| child.span.contains(&start));
+    let index = index.ok_or(EditError::Form)?;
+    let (_, is_hooks, child) = &mut children[index];
+    if let Some(edit) = cut(text, child, start)? {
+        return Ok(Some(edit));
+    }
+    // An entry without hooks goes as a whole.
+    if *is_hooks || children.len() == 1 {
         return Ok(None);
     }
-    let place = places[index].clone();
+    let place = children[index].0.clone();
     let range = if !is_flow {
         start_with_comments(text, place.start)..line_end(text, content_end(text, place.end))
-    } else if let Some(next) = places.get(index + 1) {
+    } else if let Some((next, ..)) = children.get(index + 1) {
         place.start..next.start
     } else {
-        places[index - 1].end..place.end
+        children[index - 1].0.end..place.end
     };
-    Ok(Some(Edit::inline(range, String::new())))
+    match &mut node.value {
+        Value::Map(entries) => drop(entries.remove(index)),
+        Value::List(items) => drop(items.remove(index)),
+        _ => {}
+    }
+    Ok(Some((range, String::new())))
+}
+
+/// Takes the value of `hooks` out of a file, which keeps the key.
+fn without_hooks(text: &str, root: &mut Node<'_>) -> Result<Edit, EditError> {
+    let Value::Map(entries) = &mut root.value else { return Err(EditError::Form) };
+    let hooks = entries.iter_mut().find(|(key, _)| key.as_text() == Some("hooks"));
+    let (key, value) = hooks.ok_or(EditError::Form)?;
+    value.value = Value::Map(Vec::new());
+    let mut end = content_end(text, value.span.end);
+    if text[key.span.end..end].contains('\n') {
+        // The comment behind the hook goes with it.
+        end = text[..line_end(text, end)].trim_end().len();
+    }
+    Ok((key.span.end..end, ": {}".to_owned()))
 }
 
 /// Returns where the line of `at` begins, or the comment above it that is indented alike.

@@ -4,14 +4,14 @@
 //! counts only if it is, byte for byte, the one that [`Archive::write`] makes of its content.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use hookexec::Config;
 use hookexec::wire::parse_strict;
 use hookexec_files::files;
-use hookexec_files::platform::system::{make_program, share};
+use hookexec_files::platform::system::share_directory;
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
@@ -169,13 +169,9 @@ fn write(path: &Path, directory: &Path, file: &PolicyFile) -> io::Result<()> {
     fs::create_dir_all(parent)?;
     // Those above it, too, whatever mask is set for new files.
     for above in parent.ancestors().take_while(|above| above.starts_with(directory)) {
-        share(above)?;
+        share_directory(above)?;
     }
-    files::replace_shared(path, &file.bytes)?;
-    if file.is_program {
-        make_program(&File::open(path)?)?;
-    }
-    Ok(())
+    files::replace_shared(path, &file.bytes, file.is_program)
 }
 
 /// Loads the hooks files of a policy that lies in `directory`.

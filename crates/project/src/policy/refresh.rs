@@ -25,7 +25,7 @@ pub fn refresh(policy: &mut Policy, test: TestPolicy) -> Result<bool, PolicyFail
     let (directory, versions) = (policy.store.directory().to_owned(), policy.store.versions());
     for made in [&directory, &versions] {
         files::private_directory(made).or_failure(made.display())?;
-        system::share(made).or_failure(made.display())?;
+        system::share_directory(made).or_failure(made.display())?;
     }
     let lock = files::open_lock(&directory.join("lock")).or_failure(directory.display())?;
     lock.lock().or_failure(directory.display())?;

@@ -100,7 +100,7 @@ impl Store {
     /// # Errors
     /// When it can't be written.
     pub fn write(&self, state: &State) -> io::Result<()> {
-        files::replace_shared(&self.state_file(), &serde_json::to_vec_pretty(state)?)
+        files::replace_shared(&self.state_file(), &serde_json::to_vec_pretty(state)?, false)
     }
 
     /// Returns the directory of all versions, which holds nothing else.

@@ -20,17 +20,24 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
         if let Some(layout) = agent.settings() {
             names.extend(layout.switch_files);
             names.retain(|name| file.scope == Scope::Project || !name.starts_with(".."));
-        } else {
-            names.extend(agent.package().map(|package| package.file));
+        } else if let Some(package) = agent.package() {
+            names.push(package.file);
         }
         for name in names {
             paths.insert(beside(&file.path, name));
         }
         paths.insert(file.path.clone());
     }
-    let managed = agent.settings().map(|layout| managed_files(layout, root)).unwrap_or_default();
-    let own = paths.into_iter().map(|path| (path, false));
-    for (path, is_managed) in own.chain(managed.into_iter().map(|path| (path, true))) {
+    let mut places = Vec::new();
+    for path in paths {
+        places.push((path, false));
+    }
+    if let Some(layout) = agent.settings() {
+        for path in managed_files(layout, root) {
+            places.push((path, true));
+        }
+    }
+    for (path, is_managed) in places {
         if let Some(switch) = switched_off(*agent, &value_of(&path), is_managed) {
             section.problem(format!("{}: {switch}", path.display()));
         }

@@ -11,7 +11,7 @@ use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::source::SourceFile;
 
-use super::tree::{Entries, Mapping, NOWHERE, get, list_of, made};
+use super::tree::{Entries, NOWHERE, get, list_of, made, mapping, put, set};
 use super::yaml;
 
 /// The keys that PicoClaw has in its block beside events.
@@ -57,7 +57,7 @@ impl<'n> Import<'n> {
     }
 
     /// Adds a hook, if hookexec takes it, behind the `limits` of its group: a matcher and a condition.
-    pub(super) fn add_hook(&mut self, event: Event, limits: &Mapping<'n>, mut hook: Node<'n>) {
+    pub(super) fn add_hook(&mut self, event: Event, limits: &Node<'n>, mut hook: Node<'n>) {
         let kind = get(&hook, "type").and_then(Node::as_text).unwrap_or_default();
         // A model hook of ours has its model in `with`; the prompt of docker-agent's is a template.
         if kind == "evaluator" || kind == "model" && get(&hook, "model").is_some() {
@@ -68,10 +68,10 @@ impl<'n> Import<'n> {
         }
         if event.contract().tool_matched {
             let mut item = limits.clone();
-            item.put("hooks", list_of(vec![hook]));
-            hook = item.into_node();
+            put(&mut item, "hooks", list_of(vec![hook]));
+            hook = item;
         } else if let Value::Map(entries) = &mut hook.value {
-            entries.extend_from_slice(&limits.entries);
+            entries.extend_from_slice(limits.as_map().unwrap_or_default());
         }
         let items = list_of(vec![hook.clone()]);
         if self.check(vec![(made(event.name(), &NOWHERE), items)]) {
@@ -106,12 +106,13 @@ impl<'n> Import<'n> {
                 continue;
             }
             let Some(hooks) = get(item, "hooks") else {
-                self.add_hook(event, &Mapping::new(&NOWHERE), item.clone());
+                self.add_hook(event, &mapping(&NOWHERE), item.clone());
                 continue;
             };
-            let mut limits = Mapping::new(&item.span);
-            limits.entries.extend_from_slice(item.as_map().unwrap_or_default());
-            limits.entries.retain(|(key, _)| key.as_text() != Some("hooks"));
+            let mut limits = item.clone();
+            if let Value::Map(entries) = &mut limits.value {
+                entries.retain(|(key, _)| key.as_text() != Some("hooks"));
+            }
             let mut is_empty = true;
             for hook in hooks.one_or_many() {
                 self.add_hook(event, &limits, hook.clone());
@@ -142,17 +143,16 @@ impl<'n> Import<'n> {
         is_read: Option<()>,
         timeout: Option<&str>,
     ) -> Result<Imported, Diagnostics> {
-        let mut file = Mapping::new(&NOWHERE);
+        let mut file = mapping(&NOWHERE);
         if let Some(timeout) = timeout {
-            file.set("defaults", serde_json::json!({ "timeout": timeout }));
+            set(&mut file, "defaults", serde_json::json!({ "timeout": timeout }));
         }
-        let mut block = Mapping::new(&NOWHERE);
-        block.entries = self.settings;
+        let mut block = Node { value: Value::Map(self.settings), span: NOWHERE };
         for (event, items) in self.events {
-            block.put(event.name(), list_of(items));
+            put(&mut block, event.name(), list_of(items));
         }
-        file.put("hooks", block.into_node());
-        let yaml = yaml::written(&self.reader, &file.entries);
+        put(&mut file, "hooks", block);
+        let yaml = yaml::written(&self.reader, &file);
         let mut problems = self.reader.into_problems();
         problems.sort(&[]);
         if is_read.is_none() {

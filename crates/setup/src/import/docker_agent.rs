@@ -6,7 +6,7 @@ use hookexec_files::suggest;
 use serde_json::Value as Json;
 
 use super::block::Import;
-use super::tree::Mapping;
+use super::tree::{mapping, set};
 
 /// The flags of an agent that stand for a builtin hook.
 const FLAGS: [(&str, &[Event]); 4] = [
@@ -50,17 +50,17 @@ pub(super) fn read<'n>(
     // The flags come after the user's own hooks, as in docker-agent.
     for (flag, events) in FLAGS {
         let Some(value) = keys.get(flag) else { continue };
-        let mut hook = Mapping::new(&value.span);
-        hook.set("type", "builtin");
-        hook.set("command", flag);
+        let mut hook = mapping(&value.span);
+        set(&mut hook, "type", "builtin");
+        set(&mut hook, "command", flag);
         match import.reader.value(value, flag)? {
             Json::Null | Json::Bool(false) => continue,
             Json::Bool(true) => {}
             Json::Array(files) if files.is_empty() => continue,
-            arguments => hook.set("args", arguments),
+            arguments => set(&mut hook, "args", arguments),
         }
         for event in events {
-            import.add_hook(*event, &Mapping::new(&value.span), hook.clone().into_node());
+            import.add_hook(*event, &mapping(&value.span), hook.clone());
         }
     }
     if import.hooks == 0 && import.reader.errors() == 0 {

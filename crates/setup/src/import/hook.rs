@@ -10,7 +10,7 @@ use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Fields;
 
 use super::settings::Importer;
-use super::tree::{Mapping, made};
+use super::tree::{made, mapping, put, set};
 
 impl<'n> Importer<'n> {
     /// Reads a hook of an event, whose script may speak Claude Code's dialect; `None` for one that is
@@ -20,20 +20,20 @@ impl<'n> Importer<'n> {
         node: &'n Node<'n>,
         event: Event,
         is_claudes: bool,
-    ) -> Option<Mapping<'n>> {
+    ) -> Option<Node<'n>> {
         let fields = self.import.reader.open_fields(node, "a hook")?;
-        let mut hook = Mapping::new(&node.span);
-        hook.set("type", self.kind(node, &fields)?);
+        let mut hook = mapping(&node.span);
+        set(&mut hook, "type", self.kind(node, &fields)?);
         if is_claudes {
-            hook.set("dialect", "claude-code");
+            set(&mut hook, "dialect", "claude-code");
         }
         match self.command(node, &fields)? {
             Command::Text(text) if is_ours(&text) => {
                 self.import.own_entries += 1;
                 return None;
             }
-            Command::Text(text) => hook.set("command", text),
-            Command::Argv(words) => hook.set("command", words),
+            Command::Text(text) => set(&mut hook, "command", text),
+            Command::Argv(words) => set(&mut hook, "command", words),
             _ => return None,
         }
         let written = self.import.reader.written(node);
@@ -46,25 +46,25 @@ impl<'n> Importer<'n> {
         for (name, key, value) in fields.iter() {
             let is_on = !matches!(value.value, Value::Bool(false));
             match name {
-                "name" | "env" => hook.put(name, value.clone()),
+                "name" | "env" => put(&mut hook, name, value.clone()),
                 "timeout" => match &value.value {
                     Value::Number(number) if in_milliseconds => {
-                        hook.put(name, made(format!("{number}ms"), &value.span));
+                        put(&mut hook, name, made(format!("{number}ms"), &value.span));
                     }
-                    _ => hook.put(name, value.clone()),
+                    _ => put(&mut hook, name, value.clone()),
                 },
                 "async" if is_on => {
-                    hook.put("background", value.clone());
+                    put(&mut hook, "background", value.clone());
                     // Its decision comes too late there as well.
-                    hook.set("mode", "shadow");
+                    set(&mut hook, "mode", "shadow");
                     let lost = "what an `async` hook answers is left out: its context and messages are lost here";
                     let hint = "remove `async` if they count; the event then waits for the hook";
                     self.import.reader.report(key, Diagnostic::warning(lost).hint(hint));
                 }
                 "onFailure" if event.contract().may_block && value.as_text() == Some("block") => {
-                    hook.set("on_error", "block");
+                    set(&mut hook, "on_error", "block");
                 }
-                "onFailure" => hook.set("on_error", "warn"),
+                "onFailure" => set(&mut hook, "on_error", "warn"),
                 "shell" if value.as_text() == Some("bash") => shell = Some("bash"),
                 "if" | "shell" | "asyncRewake" if is_on => {
                     let what = format!("the key `{name}` of a hook");
@@ -78,13 +78,13 @@ impl<'n> Importer<'n> {
         if let Some(shell) = shell
             && fields.get("args").is_none()
         {
-            hook.set("shell", shell);
+            set(&mut hook, "shell", shell);
         }
         if let Some(seconds) = self.format.prompt_timeout
             && event == Event::UserPromptSubmit
             && fields.get("timeout").is_none()
         {
-            hook.set("timeout", seconds);
+            set(&mut hook, "timeout", seconds);
         }
         Some(hook)
     }

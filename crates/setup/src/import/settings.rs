@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec_agents::{Agent, ImportFormat, NativeEvent, ScriptWords};
+use hookexec_agents::{Agent, ImportFormat, NativeEvent};
 use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
 use super::block::{Import, Imported};
-use super::tree::{Mapping, get};
+use super::tree::{get, mapping, set};
 
 /// Reads one settings file.
 pub(super) struct Importer<'n> {
@@ -106,12 +106,10 @@ impl<'n> Importer<'n> {
             return self.import.reader.refuse(node, "an entry needs `hooks`");
         };
         let limits = self.limits(place, &matcher, (native, event))?;
-        let words = (self.format.words)(native);
-        let is_claudes = words == ScriptWords::ClaudeCode
-            || words == ScriptWords::ClaudeCodeExceptPatches && !matcher.contains("apply_patch");
+        let is_claudes = (self.format.speaks_claude)(native, &matcher);
         for node in hooks {
             if let Some(hook) = self.hook(node, event, is_claudes) {
-                self.import.add_hook(event, &limits, hook.into_node());
+                self.import.add_hook(event, &limits, hook);
             }
         }
         Some(())
@@ -123,8 +121,8 @@ impl<'n> Importer<'n> {
         place: &Node<'n>,
         matcher: &str,
         (native, event): (&NativeEvent, Event),
-    ) -> Option<Mapping<'n>> {
-        let mut limits = Mapping::new(&place.span);
+    ) -> Option<Node<'n>> {
+        let mut limits = mapping(&place.span);
         let mut condition = condition(self.agent, native, event);
         let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);
@@ -144,10 +142,10 @@ impl<'n> Importer<'n> {
                 let what = format!("the permission rule `{matcher}`, which matches no tool,");
                 return self.leave(place, &what, "name the tool alone and write a `when:`");
             }
-            limits.set("matcher", pattern(self.agent, names, matcher));
+            set(&mut limits, "matcher", pattern(self.agent, names, matcher));
         }
         if let Some(condition) = condition {
-            limits.set("when", condition);
+            set(&mut limits, "when", condition);
         }
         Some(limits)
     }

@@ -61,32 +61,22 @@ pub(super) fn made(value: impl Into<serde_json::Value>, place: &Range<usize>) ->
     Node { value, span: if is_written_there { NOWHERE } else { place.clone() } }
 }
 
-/// A mapping that is made for what stands at a place.
-#[derive(Clone)]
-pub(super) struct Mapping<'n> {
-    place: Range<usize>,
-    pub(super) entries: Entries<'n>,
+/// Returns a mapping that is made for what stands at `place`.
+pub(super) fn mapping(place: &Range<usize>) -> Node<'static> {
+    Node { value: Value::Map(Vec::new()), span: place.clone() }
 }
 
-impl<'n> Mapping<'n> {
-    pub(super) fn new(place: &Range<usize>) -> Self {
-        Self { place: place.clone(), entries: Vec::new() }
+/// Adds a key to a mapping.
+pub(super) fn put<'n>(mapping: &mut Node<'n>, key: &str, value: Node<'n>) {
+    if let Value::Map(entries) = &mut mapping.value {
+        entries.push((made(key, &NOWHERE), value));
     }
+}
 
-    /// Adds a key with a value that is made here.
-    pub(super) fn set(&mut self, key: &str, value: impl Into<serde_json::Value>) {
-        let value = made(value, &self.place);
-        self.put(key, value);
-    }
-
-    /// Adds a key with a value that has a place of its own.
-    pub(super) fn put(&mut self, key: &str, value: Node<'n>) {
-        self.entries.push((made(key, &NOWHERE), value));
-    }
-
-    pub(super) fn into_node(self) -> Node<'n> {
-        Node { value: Value::Map(self.entries), span: self.place }
-    }
+/// Adds a key with a value that is made for what stands at the place of the mapping.
+pub(super) fn set(mapping: &mut Node<'_>, key: &str, value: impl Into<serde_json::Value>) {
+    let value = made(value, &mapping.span);
+    put(mapping, key, value);
 }
 
 pub(super) fn list_of(items: Vec<Node<'_>>) -> Node<'_> {

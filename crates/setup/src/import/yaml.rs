@@ -7,11 +7,11 @@ use hookexec_files::reader::Reader;
 
 use super::tree::get;
 
-/// Returns the entries of a mapping as YAML, each on a line of its own, with the line of the file that
-/// `reader` reads above each hook.
-pub(super) fn written(reader: &Reader, entries: &[(Node<'_>, Node<'_>)]) -> String {
+/// Returns a mapping as YAML, each entry on a line of its own, with the line of the file that `reader`
+/// reads above each hook.
+pub(super) fn written(reader: &Reader, mapping: &Node<'_>) -> String {
     let mut writer = Writer { reader, text: String::new() };
-    writer.entries(entries, 0);
+    writer.entries(mapping, 0);
     writer.text
 }
 
@@ -22,8 +22,8 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    fn entries(&mut self, entries: &[(Node<'_>, Node<'_>)], indent: usize) {
-        for (key, value) in entries {
+    fn entries(&mut self, mapping: &Node<'_>, indent: usize) {
+        for (key, value) in mapping.as_map().unwrap_or_default() {
             let key = self.on_one_line(key);
             let _ = write!(self.text, "{:indent$}{key}:", "");
             self.value(value, indent + 2);
@@ -40,9 +40,9 @@ impl Writer<'_> {
                     let _ = writeln!(self.text, "{:indent$}{line}", "");
                 }
             }
-            Value::Map(entries) if is_block(node) => {
+            Value::Map(_) if is_block(node) => {
                 self.text.push('\n');
-                self.entries(entries, indent);
+                self.entries(node, indent);
             }
             Value::List(items) if !items.is_empty() && items.iter().all(is_block) => {
                 self.text.push('\n');
@@ -63,7 +63,7 @@ impl Writer<'_> {
                 let _ = writeln!(self.text, "{:indent$}# line {line}", "");
             }
             let dash = self.text.len() + indent;
-            self.entries(item.as_map().unwrap_or_default(), indent + 2);
+            self.entries(item, indent + 2);
             self.text.replace_range(dash..=dash, "-");
         }
     }
@@ -138,7 +138,7 @@ mod tests {
     use hookexec::config::Command;
     use hookexec_files::source::SourceFile;
 
-    use super::super::tree::{Mapping, NOWHERE, list_of};
+    use super::super::tree::{NOWHERE, list_of, mapping, put, set};
     use super::*;
 
     #[test]
@@ -151,15 +151,15 @@ mod tests {
             "a\n ", "a\r\nb", "a\rb", "a\n#b", "a\n---\nb", "a\n...\nb", "a\u{85}b",
             "a\u{2028}b\nc", "\u{feff}a\nb", "\u{1b}[0m", "\u{a0}a\nb", "\u{1f642}\né",
         ] {
-            let mut hook = Mapping::new(&NOWHERE);
-            hook.set("command", text);
-            hook.set("type", "command");
-            let mut event = Mapping::new(&NOWHERE);
-            event.put("stop", list_of(vec![hook.into_node()]));
-            let mut file = Mapping::new(&NOWHERE);
-            file.put("hooks", event.into_node());
+            let mut hook = mapping(&NOWHERE);
+            set(&mut hook, "command", text);
+            set(&mut hook, "type", "command");
+            let mut event = mapping(&NOWHERE);
+            put(&mut event, "stop", list_of(vec![hook]));
+            let mut file = mapping(&NOWHERE);
+            put(&mut file, "hooks", event);
             let reader = Reader::new(Arc::new(SourceFile::new("x", "")));
-            let yaml = written(&reader, &file.entries);
+            let yaml = written(&reader, &file);
             let config = Config::from_yaml(&yaml, "hooks.yaml");
             let config = config.unwrap_or_else(|error| panic!("{text:?}: {error:?}\n{yaml}"));
             let expected = Some(Command::Text(text.to_owned()));

@@ -11,7 +11,7 @@ use super::{SettingsError, events, text, toml};
 use crate::waits::limits;
 
 /// The members of an object, in order.
-pub(super) type Members = Vec<(&'static str, Value)>;
+pub(super) type Members = Vec<(String, Json)>;
 
 /// The entry to write for one event.
 pub struct PlannedEntry {
@@ -46,10 +46,10 @@ impl PlannedEntry {
         let is_strict = decides || self.native.event == Some(Event::PostToolUse);
         let mut hook = Members::new();
         for member in layout.members {
-            let (key, value): (&str, Value) = match member {
+            let (key, value): (&str, Json) = match member {
                 EntryMember::Type => ("type", "command".into()),
                 EntryMember::Name => ("name", "hookexec".into()),
-                EntryMember::NameOfEvent => ("name", self.name()),
+                EntryMember::NameOfEvent => ("name", self.name().into()),
                 EntryMember::Event(key) => (key, self.native.name.into()),
                 EntryMember::Command => ("command", self.command.as_str().into()),
                 EntryMember::Seconds => ("timeout", self.timeout.into()),
@@ -59,26 +59,29 @@ impl PlannedEntry {
                 EntryMember::Strict if is_strict => ("strict", true.into()),
                 _ => continue,
             };
-            hook.push((key, value));
+            hook.push((key.to_owned(), value));
         }
         hook
     }
 
-    /// Returns the members around the hook, where it is an `action`.
-    pub(super) fn around(&self, layout: &HookSettings) -> Members {
-        if layout.shape != EntryShape::Triggers {
-            return Members::new();
-        }
-        vec![
-            ("name", self.name()),
-            ("trigger", self.native.name.into()),
-            ("timeout", self.timeout.into()),
-            ("enabled", true.into()),
-        ]
+    /// Returns the element of a list that holds the hook.
+    fn element(&self, layout: &HookSettings) -> Json {
+        let hook = Json::Object(self.hook(layout));
+        Json::Object(match layout.shape {
+            EntryShape::Groups => vec![("hooks".to_owned(), vec![hook].into())],
+            EntryShape::Triggers => vec![
+                ("name".to_owned(), self.name().into()),
+                ("trigger".to_owned(), self.native.name.into()),
+                ("timeout".to_owned(), self.timeout.into()),
+                ("enabled".to_owned(), true.into()),
+                ("action".to_owned(), hook),
+            ],
+            _ => return hook,
+        })
     }
 
-    fn name(&self) -> Value {
-        format!("hookexec {}", self.native.name).into()
+    fn name(&self) -> String {
+        format!("hookexec {}", self.native.name)
     }
 }
 
@@ -97,29 +100,19 @@ impl AgentFile {
             return toml::with(&left, &hooks);
         }
         let text = if left.trim().is_empty() { "{}\n" } else { &left };
-        text::edited(text, |object| {
-            if let Some(version) = layout.version
-                && object.get("version").is_none()
-            {
-                object.append("version", Json::Number(version.to_owned()));
-            }
-            for entry in missing {
-                let (event, hook) = (entry.native.name, object_of(&entry.hook(layout)));
-                let (list, element) = match layout.shape {
-                    EntryShape::Triggers => {
-                        let mut around = object_of(&entry.around(layout));
-                        around.push(("action".to_owned(), Json::Object(hook)));
-                        ("hooks", around)
-                    }
-                    EntryShape::Groups => {
-                        (event, vec![("hooks".to_owned(), Json::Array(vec![Json::Object(hook)]))])
-                    }
-                    _ => (event, hook),
-                };
-                text::append(object, self.root, list, Json::Object(element))?;
-            }
-            Ok(())
-        })
+        let tree = text::tree(text)?;
+        let object = tree.object_value().ok_or(SettingsError::NotAnObject)?;
+        if let Some(version) = layout.version
+            && object.get("version").is_none()
+        {
+            object.append("version", Json::Number(version.to_owned()));
+        }
+        for entry in missing {
+            let is_one_list = layout.shape == EntryShape::Triggers;
+            let list = if is_one_list { "hooks" } else { entry.native.name };
+            text::append(&object, self.root, list, entry.element(layout))?;
+        }
+        Ok(tree.to_string())
     }
 
     /// Returns `text` without the entries, but with those that the user changed by hand.
@@ -157,19 +150,6 @@ impl AgentFile {
     fn from(&self) -> String {
         format!("\"--from\", \"{}\"", self.agent)
     }
-}
-
-fn object_of(members: &Members) -> Vec<(String, Json)> {
-    let mut object = Vec::new();
-    for (key, value) in members {
-        let value = match value {
-            Value::String(text) => Json::String(text.clone()),
-            Value::Bool(value) => Json::Bool(*value),
-            other => Json::Number(other.to_string()),
-        };
-        object.push(((*key).to_owned(), value));
-    }
-    object
 }
 
 /// The parts of a plugin's text that name the program, the seconds that it waits, and the agent. An agent

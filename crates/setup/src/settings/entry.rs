@@ -14,8 +14,6 @@ pub struct Entry {
     pub event: String,
     /// The program and its arguments, for a shell.
     pub command: String,
-    /// The arguments beside the command.
-    pub args: Vec<String>,
     /// Whether it calls hookexec.
     pub is_ours: bool,
     /// The command, if it is as `install` writes it.
@@ -93,11 +91,9 @@ impl AgentFile {
         }
         let unit = if layout.counts_milliseconds() { 1000.0 } else { 1.0 };
         let timeout = hook["timeout"].as_f64().or(around["timeout"].as_f64());
-        let args = elements(&hook["args"]).iter().filter_map(Value::as_str);
         Some(Entry {
             event: event.to_owned(),
             command: command.to_owned(),
-            args: args.map(str::to_owned).collect(),
             is_ours: command.contains(&format!(" run --from {} --event ", self.agent)),
             call: Call::of(self.agent, command),
             timeout: timeout.map(|timeout| timeout / unit),

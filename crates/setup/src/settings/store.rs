@@ -1,7 +1,7 @@
 //! Settings files on disk: read whole, replaced atomically.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec_files::files;
@@ -36,34 +36,12 @@ pub fn write(path: &Path, known: Option<&str>, text: &str) -> io::Result<()> {
         fs::create_dir_all(directory)?;
     }
     // The draft of settings that only their owner may read is private from the start.
-    let mode = if real.exists() { 0o600 } else { 0o666 };
-    replace(&real, text.as_bytes(), mode, |draft| {
+    files::replace(&real, text.as_bytes(), real.exists(), |draft| {
         if let Ok(old) = fs::File::open(&real) {
             system::keep_attributes(&old, draft)?;
         }
         unchanged(&real, known)
     })
-}
-
-/// Writes `bytes` to a draft beside `path` and renames it to `path`, if `before_rename` agrees.
-pub fn replace(
-    path: &Path,
-    bytes: &[u8],
-    mode: u32,
-    before_rename: impl FnOnce(&fs::File) -> io::Result<()>,
-) -> io::Result<()> {
-    let directory = path.parent().unwrap_or_else(|| Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let prefix = format!(".{name}.hookexec-");
-    let mut draft = tempfile::Builder::new().prefix(&prefix).make_in(directory, |draft| {
-        let mut options = fs::OpenOptions::new();
-        system::with_mode(options.write(true).create_new(true), mode).open(draft)
-    })?;
-    draft.write_all(bytes)?;
-    before_rename(draft.as_file())?;
-    draft.as_file().sync_all()?;
-    draft.persist(path)?;
-    Ok(())
 }
 
 /// Follows symbolic links to the file to write.

@@ -14,16 +14,6 @@ use serde_json::Value;
 
 use super::SettingsError;
 
-/// Returns the text after an `edit` of its outermost object.
-pub(super) fn edited(
-    text: &str,
-    edit: impl FnOnce(&CstObject) -> Result<(), SettingsError>,
-) -> Result<String, SettingsError> {
-    let tree = tree(text)?;
-    edit(&tree.object_value().ok_or(SettingsError::NotAnObject)?)?;
-    Ok(tree.to_string())
-}
-
 /// Appends `element` to the array `list` of the object at `path` in `object`; creates what is missing.
 pub(super) fn append(
     object: &CstObject,
@@ -97,7 +87,8 @@ fn only_labels(object: &CstObject) -> bool {
     true
 }
 
-fn tree(text: &str) -> Result<CstRootNode, SettingsError> {
+/// Returns the tree of a text, which is edited in place.
+pub(super) fn tree(text: &str) -> Result<CstRootNode, SettingsError> {
     value(text, true)?;
     Ok(CstRootNode::parse(text, &ParseOptions::default())?)
 }

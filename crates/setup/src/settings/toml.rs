@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table, Value as Toml};
 
@@ -46,11 +47,13 @@ pub(super) fn with(text: &str, hooks: &[Members]) -> Result<String, SettingsErro
         }
         let _ = writeln!(new, "[[{HOOKS}]]");
         for (key, value) in hook {
-            match value.as_str() {
-                Some(text) => writeln!(new, "{key} = {}", Toml::from(text)),
-                None => writeln!(new, "{key} = {value}"),
-            }
-            .unwrap_or_default();
+            let value = match value {
+                Json::String(text) => Toml::from(text).to_string(),
+                Json::Number(number) => number.clone(),
+                Json::Bool(flag) => flag.to_string(),
+                _ => continue,
+            };
+            let _ = writeln!(new, "{key} = {value}");
         }
     }
     Ok(with_line_ends_of(text, new))
@@ -67,7 +70,7 @@ pub(super) fn remove(text: &str, ours: impl Fn(&str) -> bool) -> Result<String, 
     let before = tables.len();
     tables.retain(|hook| {
         let command = hook.get("command").and_then(Item::as_str);
-        let is_ours = command.is_some_and(&ours);
+        let is_ours = matches!(command, Some(command) if ours(command));
         if is_ours {
             comments += &comment_above(hook);
         }
@@ -107,7 +110,9 @@ mod tests {
     use super::*;
 
     fn hook() -> Members {
-        vec![("event", "Stop".into()), ("command", "hookexec 1".into()), ("timeout", 60.into())]
+        let members: [(&str, Json); 3] =
+            [("event", "Stop".into()), ("command", "hookexec 1".into()), ("timeout", 60.into())];
+        members.map(|(key, value)| (key.to_owned(), value)).into()
     }
 
     fn installed(text: &str) -> String {

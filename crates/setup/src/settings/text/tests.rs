@@ -20,7 +20,10 @@ fn our_commands(text: &str) -> usize {
 }
 
 fn appended(text: &str, event: &str) -> Result<String, SettingsError> {
-    edited(text, |object| append(object, &["hooks"], event, element(event)))
+    let tree = tree(text)?;
+    let object = tree.object_value().ok_or(SettingsError::NotAnObject)?;
+    append(&object, &["hooks"], event, element(event))?;
+    Ok(tree.to_string())
 }
 
 fn installed(text: &str) -> String {
