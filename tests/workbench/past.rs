@@ -99,7 +99,7 @@ fn the_past_of_claude_code_is_judged_and_nothing_else_runs() {
         "t.jsonl:3: it is longer than 16 MiB",
         "v.jsonl\n",
         "of an unknown form (1): ",
-        "newer than 2.1.329, whose form is known (4): 9.0.0 (",
+        "newer than 2.1.332, whose form is known (4): 9.0.0 (",
     ] {
         assert!(done.stdout.contains(part), "{part}\n{}", done.stdout);
     }

@@ -9,7 +9,7 @@ use super::{
 use hookexec::wire::{Input, JsonObject};
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    measured: Some(Measured { program: "claude", version: "2.1.329" }),
+    measured: Some(Measured { program: "claude", version: "2.1.332" }),
     project: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(&HookSettings {
         directory: ".claude",

@@ -14,7 +14,7 @@ use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, JsonObject};
 
 pub(super) static CODEX: Adapter = Adapter {
-    measured: Some(Measured { program: "codex", version: "0.169.0" }),
+    measured: Some(Measured { program: "codex", version: "0.171.0" }),
     settings: Some(&HookSettings {
         directory: ".codex",
         directory_variable: Some("CODEX_HOME"),

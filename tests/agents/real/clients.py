@@ -560,7 +560,7 @@ alias = "mock"
 
 class Kilo(OpenCode):
     agent = "kilo"
-    package = "@kilocode/cli@7.8.1"
+    package = "@kilocode/cli@7.7.7"
     binary = "kilo"
     finish = None
     cannot = {**OpenCode.cannot, **NO_PACKAGE}
