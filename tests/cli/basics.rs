@@ -67,10 +67,11 @@ fn one_event_is_shown_alone() {
         assert!(shown.contains("\nhook_event_name") && !shown.contains('\u{fffd}'), "{shown}");
         if event == Event::PostToolUse {
             assert!(
-                shown.contains("tool_error        true, false  Whether the tool call failed\n"),
+                shown.contains("tool_error         true, false  Whether the tool call failed\n"),
                 "{shown}"
             );
             assert!(shown.contains("Claude Code (PostToolUse, PostToolUseFailure)"), "{shown}");
+            assert!(shown.contains("\nfiles  ") && shown.contains("\niteration  "), "{shown}");
         }
     }
     let json =
