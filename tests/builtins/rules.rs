@@ -267,6 +267,12 @@ async fn files_are_all_files_of_a_call() {
         let call = Input::call(tool).arg("file_path", ".env");
         assert_eq!(machine.decision(rule, call).await.0, expected, "{tool}");
     }
+    // A tool that sends a file away is more than a reader.
+    let rule = "{ type: rule, allow: true, tools: [read, grep, glob, list], otherwise: ask }";
+    for (tool, expected) in [("Read", "allow"), ("Artifact", "ask"), ("Projects", "ask")] {
+        let call = Input::call(tool).arg("file_path", "src/a");
+        assert_eq!(machine.decision(rule, call).await.0, expected, "{tool}");
+    }
 }
 
 #[tokio::test]
@@ -341,6 +347,10 @@ async fn tools_are_names_and_kinds() {
         ("Read_File", &[], "read_file", true, true),
         ("mcp__x__delete_repo", &[], "'shell|bash', '*__delete_*'", true, true),
         ("shell2", &[], "'shell|bash', '*__delete_*'", false, false),
+        ("mcp__x__search_and_delete", &[], "'@mcp-deletes'", true, true),
+        ("mcp__x__list_deleted_items", &[], "'@mcp-deletes'", false, false),
+        ("mcp__planetscale__create_branch", &[], "'@mcp-looks'", false, false),
+        ("mcp__x__jira_get_issue", &[], "'@mcp-looks'", true, true),
     ] {
         let call = json!({ "tool_name": name, "tool_kinds": kinds, "tool_input": {} });
         let call: Input = serde_json::from_value(call).unwrap();
