@@ -165,11 +165,8 @@ impl Case<'_> {
     fn leaves_project(&self, at: usize) -> Checked<bool> {
         for directory in self.read.directories_behind(at)? {
             let Some(directory) = directory else { return Ok(true) };
-            // What the call makes may be a link, unless `mkdir` makes it.
-            let mut commands = self.read.commands.iter();
-            if !is_dir(&directory)
-                && !commands.any(|given| given.program.as_deref() == Some("mkdir"))
-            {
+            // What the call makes may be a link.
+            if !is_dir(&directory) && self.read.commands.iter().any(may_link) {
                 return Ok(true);
             }
             if !names(&directory).iter().all(|name| self.is_in_project(name)) {
@@ -288,6 +285,11 @@ fn is_expanded_name(word: &Word) -> bool {
     word.certainty == Certainty::Paths
         && !word.text.starts_with('~')
         && !word.text[..word.known].contains('/')
+}
+
+/// Returns whether a command may put a link at the place of a directory.
+fn may_link(given: &Arguments<'_>) -> bool {
+    matches!(given.program.as_deref(), Some("ln" | "mv" | "cp"))
 }
 
 fn is_relative_path(program: &str) -> bool {

@@ -166,7 +166,7 @@ impl<'c> Arguments<'c> {
 
     /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.
     fn unsure(&mut self, word: &'c Word, sure: &'c str) {
-        match sure.get(..2).filter(|name| self.row.takes_value(name)) {
+        match sure.get(..2).filter(|name| *name != "--") {
             Some(name) => self.add(self.first_name(name), word, Some((word, &word.text[2..]))),
             None => self.operands.push(word),
         }

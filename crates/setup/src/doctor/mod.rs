@@ -152,7 +152,7 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
         }
     }
     let guards = check.configured().next().is_some() || !check.failed.is_empty();
-    if errors.is_empty() && !guards {
+    if errors.is_empty() && (check.files.is_empty() || !guards) {
         let found = if check.files.is_empty() {
             "no hooks file was found"
         } else {
