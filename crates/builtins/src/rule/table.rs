@@ -122,7 +122,12 @@ impl Row {
     /// Returns whether an option takes a word.
     pub(super) fn takes_value(&self, option: &str) -> bool {
         let name = self.first_name(option);
-        self.values.iter().any(|valued| glob(valued, option) || self.first_name(valued) == name)
+        let mut flags = self.values.iter().filter_map(|valued| valued.strip_prefix('!'));
+        !flags.any(|flag| glob(flag, option))
+            && self
+                .values
+                .iter()
+                .any(|valued| glob(valued, option) || self.first_name(valued) == name)
     }
 
     /// Returns whether a row says something of an option.
