@@ -137,7 +137,7 @@ impl Evaluation<'_> {
     pub(super) fn settled(&self, answer: Answer) -> Outcome {
         let Answer { hook, version, made, mut outcome, .. } = answer;
         let input = self.moment.versions.input(version);
-        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
+        let rewrites = changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
         let is_final = version == self.judged() && !self.stands;
         let applied = if is_final { None } else { made };
