@@ -7,6 +7,7 @@ use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Fields, Reader};
 use hookexec_files::section::Kind;
+use hookexec_files::source::Location;
 
 use super::condition::{Condition, Form};
 use super::keys::{Defaults, HookKeys};
@@ -38,49 +39,15 @@ pub(super) fn read_hook<'n>(
 ) -> Option<Hook> {
     let (mut keys, own) = read_keys(reader, node, place)?;
     let fields = std::mem::take(&mut keys.fields);
-    let defaults = place.defaults;
-    let phase = match (keys.background, keys.mutates) {
-        (Some(true), _) => Phase::Background,
-        (_, Some(true)) => Phase::Mutate,
-        (_, Some(false)) => Phase::Judge,
-        (_, None) => Phase::Validate,
-    };
-    let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
-    let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
     let mut hook = Hook {
-        event: place.event,
-        matcher: place.matcher.clone(),
-        kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
         command: hook_command(reader, &fields),
-        args: keys.args.unwrap_or_default(),
-        name: keys.name.map(Filled::into_text),
-        timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
-        env: keys.env.unwrap_or_default(),
-        working_dir: keys.working_dir.map(Filled::into_text),
-        shell: keys.shell.or_else(|| defaults.shell.clone()).map(Filled::into_text),
-        inherit_env: environment.unwrap_or_default(),
-        max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |size| size.0),
-        on_error: keys.on_error,
-        on_exit_code: None,
-        strict_output: keys.strict_output.unwrap_or_default(),
-        phase,
-        enabled: keys.enabled.unwrap_or(true),
-        limit: keys.limit,
-        mode: keys.mode.unwrap_or_default(),
-        dialect: keys.dialect,
-        side_effects: keys.side_effects.unwrap_or_default(),
-        when: both(place.when.as_ref(), keys.when),
-        with: keys.with,
-        own,
-        limits: Limits::none(),
-        scripts: keys.scripts.unwrap_or_default(),
-        untrusted: None,
         location: reader.location(node),
         key_locations: key_locations(reader, &fields),
+        ..Hook::of_keys(keys, own, place)
     };
     misplaced(reader, &hook, &fields);
     if fields.get("on_error").is_none()
-        && let Some(wanted) = &defaults.on_error
+        && let Some(wanted) = &place.defaults.on_error
     {
         hook.default_on_error(wanted.0);
     }
@@ -215,6 +182,59 @@ impl Kind<'_> for InheritEnv {
 }
 
 impl Hook {
+    /// Returns a hook of the given event and type with every setting at its default.
+    pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
+        let (defaults, groups) = (Defaults::default(), Arc::default());
+        let matcher = Matcher::everything();
+        let place = Place { event, matcher, when: None, defaults: &defaults, groups: &groups };
+        let hook = Self::of_keys(HookKeys::default(), OwnKeys::default(), &place);
+        Self { kind: kind.into(), command: Some(command), ..hook }
+    }
+
+    /// Returns the hook that has these keys, but for its command.
+    fn of_keys(keys: HookKeys<'_>, own: OwnKeys, place: &Place<'_>) -> Self {
+        let defaults = place.defaults;
+        let phase = match (keys.background, keys.mutates) {
+            (Some(true), _) => Phase::Background,
+            (_, Some(true)) => Phase::Mutate,
+            (_, Some(false)) => Phase::Judge,
+            (_, None) => Phase::Validate,
+        };
+        let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
+        let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+        Self {
+            event: place.event,
+            matcher: place.matcher.clone(),
+            kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
+            command: None,
+            args: keys.args.unwrap_or_default(),
+            name: keys.name.map(Filled::into_text),
+            timeout: keys.timeout.or(defaults.timeout).unwrap_or(Self::DEFAULT_TIMEOUT),
+            env: keys.env.unwrap_or_default(),
+            working_dir: keys.working_dir.map(Filled::into_text),
+            shell: keys.shell.or_else(|| defaults.shell.clone()).map(Filled::into_text),
+            inherit_env: environment.unwrap_or_default(),
+            max_output: size.map_or(Self::DEFAULT_MAX_OUTPUT, |size| size.0),
+            on_error: keys.on_error,
+            on_exit_code: None,
+            strict_output: keys.strict_output.unwrap_or_default(),
+            phase,
+            enabled: keys.enabled.unwrap_or(true),
+            limit: keys.limit,
+            mode: keys.mode.unwrap_or_default(),
+            dialect: keys.dialect,
+            side_effects: keys.side_effects.unwrap_or_default(),
+            when: both(place.when.as_ref(), keys.when),
+            with: keys.with,
+            own,
+            limits: Limits::none(),
+            scripts: keys.scripts.unwrap_or_default(),
+            untrusted: None,
+            location: Location::default(),
+            key_locations: KeyLocations::default(),
+        }
+    }
+
     /// Applies `defaults.on_error`, which can only make an event stricter.
     ///
     /// Where the event can't do what the default asks for, a failure is a warning.

@@ -284,41 +284,6 @@ impl Hook {
     /// The output captured per stream when nothing is said: 1 MiB.
     pub const DEFAULT_MAX_OUTPUT: usize = 1 << 20;
 
-    /// Returns a hook of the given event and type with every setting at its default.
-    pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
-        Self {
-            event,
-            matcher: Matcher::everything(),
-            kind: kind.into(),
-            command: Some(command),
-            args: Vec::new(),
-            name: None,
-            timeout: Self::DEFAULT_TIMEOUT,
-            env: BTreeMap::new(),
-            working_dir: None,
-            shell: None,
-            inherit_env: InheritEnv::All,
-            max_output: Self::DEFAULT_MAX_OUTPUT,
-            on_error: None,
-            on_exit_code: None,
-            strict_output: false,
-            phase: Phase::Validate,
-            enabled: true,
-            limit: None,
-            mode: Mode::Enforce,
-            dialect: None,
-            side_effects: SideEffects::External,
-            when: None,
-            with: None,
-            own: OwnKeys::default(),
-            limits: Limits::none(),
-            scripts: Vec::new(),
-            untrusted: None,
-            location: Location::default(),
-            key_locations: KeyLocations::default(),
-        }
-    }
-
     /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves,
     /// one minute at most.
     pub fn states_timeout(&self) -> bool {
