@@ -35,19 +35,6 @@ pub(super) struct Exchange {
     stderr: Capture<ChildStderr>,
 }
 
-/// The outcome of a run.
-#[derive(Debug)]
-pub(super) struct Ending {
-    /// How it ended.
-    pub(super) end: End,
-    /// The bytes that were read of standard output.
-    pub(super) stdout: Vec<u8>,
-    /// The bytes that were read of standard error.
-    pub(super) stderr: Vec<u8>,
-    /// The streams that a process held open after the child had ended.
-    pub(super) leaked: Vec<&'static str>,
-}
-
 /// How a run ended.
 #[derive(Debug)]
 pub(super) enum End {
@@ -76,34 +63,33 @@ impl Exchange {
     /// `deadline`; then, or when it says too much, stops it and all of its group.
     ///
     /// When `may_leave`, a child whose first line asks not to be waited for is left as it is: it ends
-    /// as [`End::Left`], and the exchange comes back to be [finished](Self::finish) or dropped.
+    /// as [`End::Left`], and the exchange is to be [finished](Self::finish) or dropped.
     ///
-    /// Dropping the future kills the group at once.
-    pub(super) async fn run(
-        mut self,
-        input: &[u8],
-        deadline: Instant,
-        may_leave: bool,
-    ) -> (Ending, Option<Self>) {
-        let mut end = self.converse(input, deadline, may_leave).await;
-        let mut leaked = Vec::new();
-        if matches!(end, End::Left) {
-            let stdout = self.stdout.bytes.clone();
-            return (Ending { end, stdout, stderr: Vec::new(), leaked }, Some(self));
-        }
+    /// Dropping the exchange kills the group at once, unless the child has ended.
+    pub(super) async fn run(&mut self, input: &[u8], deadline: Instant, may_leave: bool) -> End {
+        let end = self.converse(input, deadline, may_leave).await;
         match end {
-            End::Exited(_) => match self.settle().await {
-                Ok(()) => {
-                    leaked.extend(self.stdout.still_open());
-                    leaked.extend(self.stderr.still_open());
+            End::Exited(_) => {
+                // What the ended child left in its pipes.
+                let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
+                if let Ok(Err(overflow)) = timeout(LEAK_TIMEOUT, rest).await {
+                    return End::Overflowed(overflow);
                 }
-                Err(overflow) => end = End::Overflowed(overflow),
-            },
+            }
             End::TimedOut | End::Overflowed(_) => self.stop().await,
             End::Lost(_) | End::Left => {}
         }
-        let (stdout, stderr) = (self.stdout.into_bytes(), self.stderr.into_bytes());
-        (Ending { end, stdout, stderr, leaked }, None)
+        end
+    }
+
+    /// Takes what was read of standard output and of standard error.
+    pub(super) fn take_output(&mut self) -> (Vec<u8>, Vec<u8>) {
+        (std::mem::take(&mut self.stdout.bytes), std::mem::take(&mut self.stderr.bytes))
+    }
+
+    /// Returns the streams that a process holds open although the child has ended.
+    pub(super) fn leaked(&self) -> Vec<&'static str> {
+        self.stdout.still_open().into_iter().chain(self.stderr.still_open()).collect()
     }
 
     /// Waits for a child that was left, and throws away what it says; stops it at `deadline`.
@@ -139,19 +125,19 @@ impl Exchange {
             };
             let read = async {
                 if may_leave {
-                    stdout.fill_until(has_first_line).await.map_err(Some)?;
+                    stdout.fill_until(has_first_line).await.map_err(End::Overflowed)?;
                     if stdout.still_open().is_some() && asks_for_background(&stdout.bytes) {
                         // First write all of stdin and close it.
                         has_input.notified().await;
-                        return Err(None);
+                        return Err(End::Left);
                     }
                 }
-                stdout.fill().await.map_err(Some)
+                stdout.fill().await.map_err(End::Overflowed)
             };
-            match tokio::try_join!(feed, read, async { stderr.fill().await.map_err(Some) }) {
+            let errors = async { stderr.fill().await.map_err(End::Overflowed) };
+            match tokio::try_join!(feed, read, errors) {
                 Ok(_) => std::future::pending().await,
-                Err(Some(overflow)) => End::Overflowed(overflow),
-                Err(None) => End::Left,
+                Err(end) => end,
             }
         };
         // In this order: an answer that is there at the deadline counts.
@@ -160,15 +146,6 @@ impl Exchange {
             end = streams => end,
             status = group.wait() => status.map_or_else(End::Lost, End::Exited),
             () = sleep_until(deadline.into()) => End::TimedOut,
-        }
-    }
-
-    /// Reads what the ended child left in its pipes.
-    async fn settle(&mut self) -> Result<(), Overflow> {
-        let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
-        match timeout(LEAK_TIMEOUT, rest).await {
-            Ok(Err(overflow)) => Err(overflow),
-            Ok(Ok(_)) | Err(_) => Ok(()),
         }
     }
 
@@ -263,11 +240,6 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         if self.reader.is_some() { Some(self.stream) } else { None }
     }
 
-    /// Returns what was read, and closes the stream.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
     /// Reads once; returns whether there may be more.
     async fn read(&mut self) -> bool {
         let Some(reader) = &mut self.reader else { return false };
@@ -295,7 +267,7 @@ mod tests {
         let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5);
         assert!(capture.fill().await.is_ok());
         assert_eq!(capture.still_open(), None);
-        assert_eq!(capture.into_bytes(), b"12345");
+        assert_eq!(capture.bytes, b"12345");
     }
 
     #[tokio::test]
@@ -304,7 +276,7 @@ mod tests {
         let mut capture = Capture::new("stdout", endless, 10_000);
         assert_eq!(capture.fill().await, Err(Overflow("stdout")));
         assert_eq!(capture.still_open(), Some("stdout"));
-        assert_eq!(capture.into_bytes(), vec![b'x'; 10_000]);
+        assert_eq!(capture.bytes, vec![b'x'; 10_000]);
     }
 
     #[tokio::test]
@@ -314,6 +286,6 @@ mod tests {
         capture.drain().await;
         assert!(capture.fill().await.is_err());
         assert_eq!(capture.still_open(), None);
-        assert_eq!(capture.into_bytes().len(), 100);
+        assert_eq!(capture.bytes.len(), 100);
     }
 }
