@@ -10,9 +10,9 @@ use hookexec_files::group::{Group, add_raw};
 use tokio::process::Command;
 
 use super::environment::Environment;
-use super::start_error::start_error;
 use crate::files;
 use crate::platform::Platform;
+use crate::platform::start_error::start_error;
 use crate::platform::system::{DEFAULT_PATH, may_execute};
 
 /// All of a child that is known before it is started.
