@@ -50,15 +50,9 @@ impl Executor {
 
 impl Evaluation<'_> {
     /// Says in the verdict of `approval` what the answer is. No answer is a denial.
-    pub(super) fn conclude_approval(
-        &self,
-        place: usize,
-        outcomes: &[Outcome],
-        verdict: &mut Verdict,
-    ) {
+    pub(super) fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
         let versions = &self.moment.versions;
         let Some(asked) = &versions.input(self.judged()).approval else { return };
-        let hooks = &self.moment.stages[place].plan.hooks;
         if verdict.hooks.is_empty() {
             return;
         }
@@ -74,13 +68,13 @@ impl Evaluation<'_> {
         if answered && let Some(outcome) = outcome {
             report.decision = verdict.decision;
             report.by.clone_from(&outcome.output.by);
-            report.channel = Some(hooks[outcome.index].hook.label());
+            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
             report.answered = Some(format!("{:.0}", Timestamp::now()));
         }
         if verdict.decision.is_none() {
             let mut why = Vec::new();
             for outcome in outcomes {
-                let title = hooks[outcome.index].title();
+                let title = self.moment.bound(outcome.hook).title();
                 let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
                 why.push(format!("{title}: {problem}"));
             }

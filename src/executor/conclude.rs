@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::ask::{Answer, HookId};
+use super::ask::HookId;
 use super::evaluate::Evaluation;
 use super::explain::Course;
 use super::fold::{fold, fold_moment};
@@ -83,7 +83,7 @@ impl Evaluation<'_> {
         if starts_followers && has_followers {
             let event = self.moment.stages[0].event;
             outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
-            outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
+            outcomes.sort_by_key(|outcome| outcome.hook);
             concluded = self.fold_all(&outcomes);
         }
         self.begin_spans();
@@ -102,7 +102,7 @@ impl Evaluation<'_> {
         let mut verdicts = Vec::with_capacity(self.moment.stages.len());
         let mut left = outcomes;
         for (place, stage) in self.moment.stages.iter().enumerate() {
-            let count = left.partition_point(|outcome| outcome.place == place);
+            let count = left.partition_point(|outcome| outcome.hook.place == place);
             let (own, others) = left.split_at(count);
             left = others;
             if self.takes_part(place) || !own.is_empty() {
@@ -119,12 +119,11 @@ impl Evaluation<'_> {
     fn outcomes(&mut self) -> Vec<Outcome> {
         let mut answers = std::mem::take(&mut self.answers);
         // Those of one hook stay in the order in which they were given.
-        answers.sort_by_key(|answer| (answer.hook.place, answer.hook.index));
+        answers.sort_by_key(|answer| answer.hook);
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(answers.len());
         for answer in answers {
             let outcome = self.settled(answer);
-            let hook = (outcome.place, outcome.index);
-            match outcomes.pop_if(|known| (known.place, known.index) == hook) {
+            match outcomes.pop_if(|known| known.hook == outcome.hook) {
                 Some(first) => outcomes.push(first.with_next(outcome)),
                 None => outcomes.push(outcome),
             }
@@ -134,8 +133,8 @@ impl Evaluation<'_> {
 
     /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
     /// made it.
-    pub(super) fn settled(&self, answer: Answer) -> Outcome {
-        let Answer { hook, version, made, mut outcome, .. } = answer;
+    pub(super) fn settled(&self, mut outcome: Outcome) -> Outcome {
+        let Outcome { hook, version, made, .. } = outcome;
         let input = self.moment.versions.input(version);
         let rewrites = changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
@@ -145,8 +144,6 @@ impl Evaluation<'_> {
             let title = self.moment.bound(hook).title();
             outcome.notices.push(format!("hook {title}: {remark}"));
         }
-        outcome.place = hook.place;
-        outcome.rewrote = made.is_some();
         let is_about_final =
             if rewrites { self.has_made_judged(hook, version) } else { version == self.judged() };
         if !is_about_final || !self.is_of_last_name(hook, version) {
@@ -161,8 +158,7 @@ impl Evaluation<'_> {
         if versions.input(version).tool_name == versions.input(judged).tool_name {
             return true;
         }
-        let sight = self.moment.sight(hook.place, judged);
-        self.moment.matching(sight).binary_search(&hook.index).is_ok()
+        self.moment.matches(hook, judged)
     }
 
     /// Returns what is reported of a rewrite.
@@ -201,12 +197,12 @@ impl Evaluation<'_> {
             return verdict;
         }
         let mut verdict = fold(stage.event, &stage.plan.hooks, outcomes);
-        if outcomes.iter().any(|outcome| outcome.rewrote) {
+        if outcomes.iter().any(|outcome| outcome.made.is_some()) {
             self.report_rewrite(&mut verdict);
             self.deny_rewrite(&mut verdict);
         }
         if stage.event == Event::Approval {
-            self.conclude_approval(place, outcomes, &mut verdict);
+            self.conclude_approval(outcomes, &mut verdict);
         }
         verdict
     }
@@ -215,8 +211,7 @@ impl Evaluation<'_> {
     fn fold_whole(&self, outcomes: &[Outcome], verdicts: &[(Verdict, Duration)]) -> Verdict {
         let mut said = Vec::with_capacity(outcomes.len());
         for outcome in outcomes {
-            let hooks = &self.moment.stages[outcome.place].plan.hooks;
-            said.push((&hooks[outcome.index], outcome));
+            said.push((self.moment.bound(outcome.hook), outcome));
         }
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
         let mut whole = fold_moment(event, &said);

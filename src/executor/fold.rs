@@ -18,11 +18,11 @@ const NOT_ALONE: &str =
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
     // Most events have one hook, and then nothing is allocated.
     if let [only] = outcomes {
-        return fold_all(event, &[(&hooks[only.index], only)], false);
+        return fold_all(event, &[(&hooks[only.hook.index], only)], false);
     }
     let mut said = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
-        said.push((&hooks[outcome.index], outcome));
+        said.push((&hooks[outcome.hook.index], outcome));
     }
     fold_all(event, &said, false)
 }
@@ -270,14 +270,14 @@ mod laws {
     fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
         proptest::collection::vec(outcome(), 0..6).prop_map(|mut outcomes| {
             for (index, outcome) in outcomes.iter_mut().enumerate() {
-                outcome.index = index;
+                outcome.hook.index = index;
             }
             outcomes
         })
     }
 
     fn folded(outcomes: &[Outcome]) -> Verdict {
-        let count = outcomes.iter().map(|outcome| outcome.index + 1).max().unwrap_or(0);
+        let count = outcomes.iter().map(|outcome| outcome.hook.index + 1).max().unwrap_or(0);
         fold(Event::PreToolUse, &hooks(count), outcomes)
     }
 

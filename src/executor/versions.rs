@@ -13,16 +13,6 @@ use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 /// The input that came is the first version.
 pub(super) const ORIGINAL: usize = 0;
 
-/// One version, as the hooks of one event get it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sight {
-    pub(super) version: usize,
-    pub(super) event: Event,
-    /// The place of the event in the moment.
-    pub(super) place: usize,
-    pub(super) repeated: bool,
-}
-
 /// All inputs of one moment. The caller's input is never changed.
 pub(super) struct Versions<'e> {
     original: Version<'e>,
@@ -98,27 +88,30 @@ impl<'e> Versions<'e> {
         self.input(number).tool_name != self.input(ORIGINAL).tool_name
     }
 
-    /// Returns an input as hooks are shown it, and what is made of it at most once.
-    pub(super) fn shown(&self, sight: Sight) -> (&Input, &Shared) {
-        let version = self.version(sight.version);
-        if !sight.repeated && version.input().hook_event_name == Some(sight.event) {
+    /// Returns a version as the hooks of `event`, which has this place in the moment, are shown it, and
+    /// what is made of it at most once.
+    pub(super) fn shown(
+        &self,
+        version: usize,
+        event: Event,
+        place: usize,
+        repeated: bool,
+    ) -> (&Input, &Shared) {
+        let version = self.version(version);
+        if !repeated && version.input().hook_event_name == Some(event) {
             return (version.input(), &version.shared);
         }
         let shown = version.shown.get_or_init(|| {
             let places = self.events * 2;
             repeat_with(OnceLock::new).take(places).collect()
         });
-        let place = sight.place * 2 + usize::from(sight.repeated);
-        let (input, shared) = &**shown[place].get_or_init(|| Box::new(self.make_shown(sight)));
+        let (input, shared) = &**shown[place * 2 + usize::from(repeated)].get_or_init(|| {
+            let mut input = version.input().clone();
+            input.hook_event_name = Some(event);
+            input.repeated = repeated;
+            Box::new((input, version.shared.with_same_call()))
+        });
         (input, shared)
-    }
-
-    fn make_shown(&self, sight: Sight) -> (Input, Shared) {
-        let version = self.version(sight.version);
-        let mut input = version.input().clone();
-        input.hook_event_name = Some(sight.event);
-        input.repeated = sight.repeated;
-        (input, version.shared.with_same_call())
     }
 
     /// Returns the version that an answer makes of another one; the same one if it changes nothing.
