@@ -238,34 +238,28 @@ impl Registry {
         problems
     }
 
-    /// Returns the mistakes of a hook whose type or keys are wrong.
-    pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
-        let Some(factory) = self.factory(&hook.kind) else {
-            let unknown = hook.unknown_own_keys(&[]);
-            return [vec![self.unknown_type(&hook.kind)], unknown].concat();
-        };
-        let mut mistakes = factory.mistakes(hook);
-        if factory.takes_dialect {
-            mistakes.extend(self.dialect_mistake(hook));
-        }
-        if let Some(when) = &hook.when
-            && when.looks_at_calls()
-            && self.describer.is_none()
-        {
-            let message = "`when` looks at commands or files, which this program does not read";
-            let hint = "write a condition on `tool_input`, or call `Registry::describe_calls_by`";
-            mistakes.push(BuildError::new(message).at("when").hint(hint));
-        }
-        mistakes
-    }
-
     /// Returns the mistakes of a hook whose type or keys are wrong, without building its handler.
     pub fn mistakes_of(&self, hook: &Hook) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        for mistake in self.mistakes(hook) {
-            found.extend(mistake.of_hook(hook));
+        let mut mistakes = Vec::new();
+        if let Some(factory) = self.factory(&hook.kind) {
+            mistakes.extend(factory.mistakes(hook));
+            if factory.takes_dialect {
+                mistakes.extend(self.dialect_mistake(hook));
+            }
+            if let Some(when) = &hook.when
+                && when.looks_at_calls()
+                && self.describer.is_none()
+            {
+                let message = "`when` looks at commands or files, which this program does not read";
+                let hint =
+                    "write a condition on `tool_input`, or call `Registry::describe_calls_by`";
+                mistakes.push(BuildError::new(message).at("when").hint(hint));
+            }
+        } else {
+            mistakes.push(self.unknown_type(&hook.kind));
+            mistakes.extend(hook.unknown_own_keys(&[]));
         }
-        found
+        mistakes.into_iter().flat_map(|mistake| mistake.of_hook(hook)).collect()
     }
 
     /// Builds the handler of a hook.
@@ -276,16 +270,17 @@ impl Registry {
         &self,
         env: &HandlerEnv,
         hook: &Hook,
-    ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
-        let mistakes = self.mistakes(hook);
+    ) -> Result<Arc<dyn Handler>, Vec<Diagnostic>> {
+        let mistakes = self.mistakes_of(hook);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
         let Some(factory) = self.factory(&hook.kind) else { return Err(Vec::new()) };
-        let handler = factory.build(env, hook).map_err(|error| vec![error])?;
+        let handler = factory.build(env, hook).map_err(|error| error.of_hook(hook))?;
         if hook.phase == Phase::Judge && handler.rewrites() {
             let message = format!("`mutates: false` on `{}`, which rewrites", hook.label());
-            return Err(vec![BuildError::new(message).at("mutates").hint("remove `mutates`")]);
+            let mistake = BuildError::new(message).at("mutates").hint("remove `mutates`");
+            return Err(mistake.of_hook(hook));
         }
         Ok(handler)
     }

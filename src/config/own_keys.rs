@@ -88,16 +88,16 @@ impl Hook {
         &self.own.groups
     }
 
-    /// Returns the mistake of each key that a hook of its type does not take. `known` are those that
+    /// Returns the mistakes of the keys that a hook of its type does not take. `known` are those that
     /// it takes.
-    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Vec<BuildError> {
-        let Some(mapping) = self.own.mapping.as_deref() else { return Vec::new() };
+    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Option<BuildError> {
+        let mapping = self.own.mapping.as_deref()?;
         let mut reader = Reader::new(Arc::clone(self.location.file()));
         reader.parent_of = parent_of;
         let known = [HookKeys::NAMES, known].concat();
         reader.fields(mapping, "a hook", &known);
         let problems = reader.into_problems();
-        if problems.has_errors() { vec![BuildError::of_problems(problems)] } else { Vec::new() }
+        if problems.has_errors() { Some(BuildError::of_problems(problems)) } else { None }
     }
 }
 

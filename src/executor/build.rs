@@ -257,7 +257,7 @@ fn build_handlers(
         match environment.registry.build(environment, hook) {
             Ok(handler) => Some(handler),
             Err(mistakes) => {
-                problems.extend(mistakes.into_iter().flat_map(|mistake| mistake.of_hook(hook)));
+                problems.extend(mistakes);
                 None
             }
         }
