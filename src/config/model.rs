@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use super::condition::Condition;
 use super::failed::{FailedFile, Untrusted};
+use super::hook::OwnKeys;
 use super::layer::{InLayer as _, Layer};
 use super::limit::{Period, RunLimit};
-use super::own_keys::OwnKeys;
-use super::policy::PolicySettings;
+use super::settings::PolicySettings;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;
@@ -34,7 +34,7 @@ pub struct Config {
     /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
     /// The logs of decisions: one for each file that says `audit:`.
-    pub audit: Vec<super::audit::AuditSettings>,
+    pub audit: Vec<super::settings::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
