@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span};
 
+use super::ask::run;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
-use super::run::run;
 use super::select::{Bound, Plan};
 use super::spans;
 use super::time::Deadlines;
@@ -127,7 +127,7 @@ impl Executor {
             };
             outcomes.push(outcome);
         }
-        if let Some(handed_over) = self.handed_over.as_ref().filter(|_| are_handed_over) {
+        if are_handed_over && let Some(handed_over) = &self.handed_over {
             locked(handed_over).push((event, Arc::unwrap_or_clone(input)));
         }
         outcomes

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::dispatch::Executor;
 
-use super::run::Runs;
+use super::ask::Runs;
 use super::select::{Bound, Plan};
 use crate::config::{
     Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,

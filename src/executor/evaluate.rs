@@ -108,7 +108,8 @@ impl<'e> Evaluation<'e> {
 
     /// Runs the hooks, then those of the events that follow from the others.
     async fn run(&mut self) {
-        if let Some(cause) = self.refusal() {
+        let mut places = 0..self.moment.stages.len();
+        if let Some(cause) = places.find_map(|place| self.refusal_at(place)) {
             self.is_refused = true;
             self.withhold_everything(&cause);
             return;
@@ -141,10 +142,6 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns why no hook can be chosen by the tool's name, where the event is denied for that.
-    fn refusal(&self) -> Option<String> {
-        (0..self.moment.stages.len()).find_map(|place| self.refusal_at(place))
-    }
-
     pub(super) fn refusal_at(&self, place: usize) -> Option<String> {
         let plan = self.moment.stages[place].plan;
         if plan.hooks.is_empty() || !plan.contract.may_block {
@@ -172,7 +169,10 @@ impl<'e> Evaluation<'e> {
             }
             let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
             let started = now();
-            let answer = self.call(*hook, share).await;
+            let mut answer = None;
+            if let Some(asked) = self.moment.choose(*hook, self.last, false) {
+                answer = self.moment.call(asked, share).await;
+            }
             self.moment.stages[hook.place].took += now().saturating_duration_since(started);
             if let Some(answer) = answer {
                 self.answers.push(answer);
@@ -187,9 +187,9 @@ impl<'e> Evaluation<'e> {
         let mut order = Vec::new();
         for (place, stage) in self.moment.stages.iter().enumerate() {
             if !stage.only_judges() {
-                order.extend(
-                    stage.plan.rewriters.iter().map(|index| HookId { place, index: *index }),
-                );
+                for index in &stage.plan.rewriters {
+                    order.push(HookId { place, index: *index });
+                }
             }
         }
         order.extend(&self.became_rewriters);
@@ -213,11 +213,6 @@ impl<'e> Evaluation<'e> {
             }
         }
         waiting
-    }
-
-    async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Outcome> {
-        let asked = self.moment.choose(hook, self.last, false)?;
-        self.moment.call(asked, share).await
     }
 
     /// Takes the answer of a hook whose turn it is.

@@ -86,16 +86,13 @@ impl Executor {
 
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
         let (selection, condition) = self.select(hook, event, input);
+        let is_matched = hook.event.contract().tool_matched;
         Explanation {
             name: hook.label(),
             kind: hook.kind.clone(),
             source: hook.location.to_string(),
             event: hook.event,
-            matcher: if hook.event.contract().tool_matched {
-                Some(hook.matcher.to_string())
-            } else {
-                None
-            },
+            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
             condition,
             selection,
             hook: Arc::clone(hook),

@@ -48,13 +48,11 @@ impl Interpreter<'_> {
             // It allowed the input that it wanted, which is not the current one.
             output.decision = None;
         }
-        if output.additional_context.is_some() && contract.context == ContextMode::None {
-            output.additional_context = None;
-            dropped.push(format!("`{event}` takes no context"));
-        }
-        if output.summary.is_some() && !contract.summary {
-            output.summary = None;
-            dropped.push(format!("`{event}` takes no summary"));
+        let takes_context = contract.context != ContextMode::None;
+        let context = unusable("context", &mut output.additional_context, takes_context);
+        let summary = unusable("summary", &mut output.summary, contract.summary);
+        for what in [context, summary].into_iter().flatten() {
+            dropped.push(format!("`{event}` takes no {what}"));
         }
         if event == Event::Approval {
             if let Some(problem) = self.is_not_bound(&output)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::run::Runs;
+use super::ask::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
