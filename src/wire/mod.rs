@@ -8,10 +8,10 @@ mod input;
 mod output;
 mod output_keys;
 mod output_reader;
-mod same;
 mod tool_result;
 mod verdict;
 
+pub(crate) use hookexec_files::json::same_json;
 #[doc(inline)]
 pub use hookexec_files::json::{JsonObject, StrictJsonError, deserialize_exact, parse_json};
 #[doc(inline)]
@@ -25,7 +25,6 @@ pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
-pub(crate) use same::same_json;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
 pub(crate) use verdict::{join, metadata_of, widest};
