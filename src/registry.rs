@@ -92,12 +92,13 @@ impl HandlerEnv {
 #[derive(Clone)]
 pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
-    builtins: BTreeMap<Cow<'static, str>, Builtin>,
+    pub(crate) builtins: BTreeMap<Cow<'static, str>, Builtin>,
     dialects: Vec<&'static dyn Dialect>,
-    describer: Option<&'static dyn DescribeCall>,
-    make_recorder: Option<MakeRecorder>,
-    /// The types and builtins that were registered although there was one of the name.
-    registered_twice: Vec<String>,
+    /// Reads tool calls.
+    pub(crate) describer: Option<&'static dyn DescribeCall>,
+    pub(crate) make_recorder: Option<MakeRecorder>,
+    /// The problem of each type and each builtin that was registered although there was one of the name.
+    pub(crate) registered_twice: Vec<Diagnostic>,
 }
 
 impl fmt::Debug for Registry {
@@ -137,7 +138,7 @@ impl Registry {
     ) -> &mut Self {
         let kind = kind.into();
         if self.types.contains_key(&*kind) {
-            self.registered_twice.push(format!("hook type `{kind}`"));
+            self.registered_twice.push(registered_twice("hook type", &kind));
         } else {
             self.types.insert(kind, factory);
         }
@@ -166,15 +167,6 @@ impl Registry {
         self
     }
 
-    /// Returns the recorder of a configuration, if it has one.
-    pub(crate) fn recorder(
-        &self,
-        config: &Config,
-        env: &BTreeMap<OsString, OsString>,
-    ) -> Option<Arc<dyn Recorder>> {
-        self.make_recorder.and_then(|make| make(config, env))
-    }
-
     /// Returns the mistake of a configuration that names a log which nothing records.
     pub(crate) fn missing_recorder(&self, config: &Config) -> Option<Diagnostic> {
         let log = config.audit.first()?;
@@ -184,11 +176,6 @@ impl Registry {
         let path = log.path.display();
         let problem = Diagnostic::error(format!("`audit`: nothing records verdicts in `{path}`"));
         Some(problem.hint("remove `audit`, or call `Registry::record_by` in the program"))
-    }
-
-    /// Returns what reads tool calls.
-    pub(crate) fn describer(&self) -> Option<&'static dyn DescribeCall> {
-        self.describer
     }
 
     /// Returns the words that a hook reads and answers in, if they are an agent's.
@@ -228,16 +215,6 @@ impl Registry {
         self.types.get(kind)
     }
 
-    /// Returns the problem of each hook type and each builtin that was registered twice.
-    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
-        let mut problems = Vec::new();
-        for name in &self.registered_twice {
-            let problem = Diagnostic::error(format!("the {name} is registered twice"));
-            problems.push(problem.hint("give that of your program another name"));
-        }
-        problems
-    }
-
     /// Returns the mistakes of a hook whose type or keys are wrong, without building its handler.
     pub fn mistakes_of(&self, hook: &Hook) -> Vec<Diagnostic> {
         let mut mistakes = Vec::new();
@@ -259,7 +236,11 @@ impl Registry {
             mistakes.push(self.unknown_type(&hook.kind));
             mistakes.extend(hook.unknown_own_keys(&[]));
         }
-        mistakes.into_iter().flat_map(|mistake| mistake.of_hook(hook)).collect()
+        let mut found = Vec::new();
+        for mistake in mistakes {
+            found.extend(mistake.of_hook(hook));
+        }
+        found
     }
 
     /// Builds the handler of a hook.
@@ -344,7 +325,7 @@ impl Registry {
     ) -> &mut Self {
         let name = name.into();
         if self.builtins.contains_key(&name) {
-            self.registered_twice.push(format!("builtin `{name}`"));
+            self.registered_twice.push(registered_twice("builtin", &name));
         }
         self.builtins.insert(name, builtin);
         self
@@ -354,4 +335,9 @@ impl Registry {
     pub fn builtin(&self, name: &str) -> Option<&Builtin> {
         self.builtins.get(name)
     }
+}
+
+fn registered_twice(what: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(format!("the {what} `{name}` is registered twice"))
+        .hint("give that of your program another name")
 }
