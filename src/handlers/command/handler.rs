@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::environment::{Environment, set_call_variables};
-use super::exchange::{End, Exchange, Overflow, STOP_TIME};
+use super::launch::{Environment, Launch, Program, set_call_variables};
+use hookexec_files::group::Overflow;
+
+use super::exchange::{End, Exchange, STOP_TIME};
 use super::expand::Variables;
-use super::launch::{Launch, Program};
 use super::place::{self, absolute};
 use super::shells::{Invocation, Language};
 use crate::answer::BLOCK;

@@ -1,6 +1,5 @@
 //! `type: command`: programs and shell strings.
 
-pub(crate) mod environment;
 mod exchange;
 pub(crate) mod expand;
 mod handler;
