@@ -13,9 +13,9 @@ use hookexec_files::source::Location;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::build_error::BuildError;
 use super::condition::{Condition, Form};
 use super::document::parent_of;
+use super::failed::BuildError;
 use super::keys::{Defaults, HookKeys};
 use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};

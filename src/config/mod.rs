@@ -1,6 +1,5 @@
 //! `hooks.yaml`: read, checked and resolved, with every problem of a file in one go.
 
-mod build_error;
 mod builder;
 mod check;
 pub(crate) mod condition;
@@ -10,7 +9,6 @@ mod hook;
 mod keys;
 pub(crate) mod layer;
 mod limit;
-mod matcher;
 pub(crate) mod model;
 pub(crate) mod process;
 pub(crate) mod schema;
@@ -22,11 +20,11 @@ pub use hookexec_files::diagnostic::{Diagnostic, Diagnostics, Severity};
 #[doc(inline)]
 pub use hookexec_files::source::{Location, SourceFile};
 
-pub use build_error::BuildError;
 pub use builder::{ConfigBuilder, Draft, FileConfig};
 pub(crate) use check::Identity;
 pub use condition::{Condition, Trace};
 pub use document::{hooks_block, read_text};
+pub use failed::BuildError;
 pub use failed::{FailedFile, Untrusted};
 pub use hook::Groups;
 pub use layer::{InLayer, Layer, file_of_layer};

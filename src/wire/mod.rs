@@ -2,7 +2,6 @@
 
 mod approval;
 pub(crate) mod claude_code;
-mod error;
 pub(crate) mod field;
 mod input;
 mod output;
@@ -18,8 +17,8 @@ pub use hookexec_files::json::{JsonObject, StrictJsonError, deserialize_exact, p
 pub use hookexec_files::surrogates::repair_lone_surrogates;
 
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
-pub use error::{WireError, parse_strict};
 pub(crate) use field::Present;
+pub use field::{WireError, parse_strict};
 pub use input::Input;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
