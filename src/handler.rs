@@ -118,11 +118,6 @@ impl HandlerResult {
             HandlerAnswer::Output(_) | HandlerAnswer::Each(_) => None,
         }
     }
-
-    /// Returns the result of a program that ran once for each file of a call.
-    pub(crate) fn each(answers: Vec<Result<Exited, HandlerError>>, warnings: Vec<String>) -> Self {
-        Self { warnings, ..HandlerAnswer::Each(answers).into() }
-    }
 }
 
 impl From<HandlerAnswer> for HandlerResult {

@@ -92,12 +92,13 @@ impl HandlerEnv {
 #[derive(Clone)]
 pub struct Registry {
     types: BTreeMap<Cow<'static, str>, HandlerFactory>,
-    builtins: BTreeMap<Cow<'static, str>, Builtin>,
+    pub(crate) builtins: BTreeMap<Cow<'static, str>, Builtin>,
     dialects: Vec<&'static dyn Dialect>,
-    describer: Option<&'static dyn DescribeCall>,
-    make_recorder: Option<MakeRecorder>,
-    /// The types and builtins that were registered although there was one of the name.
-    registered_twice: Vec<String>,
+    /// Reads tool calls.
+    pub(crate) describer: Option<&'static dyn DescribeCall>,
+    pub(crate) make_recorder: Option<MakeRecorder>,
+    /// The problem of each type and each builtin that was registered although there was one of the name.
+    pub(crate) registered_twice: Vec<Diagnostic>,
 }
 
 impl fmt::Debug for Registry {
@@ -137,7 +138,7 @@ impl Registry {
     ) -> &mut Self {
         let kind = kind.into();
         if self.types.insert(kind.clone(), factory).is_some() {
-            self.registered_twice.push(format!("hook type `{kind}`"));
+            self.registered_twice.push(registered_twice("hook type", &kind));
         }
         self
     }
@@ -164,15 +165,6 @@ impl Registry {
         self
     }
 
-    /// Returns the recorder of a configuration, if it has one.
-    pub(crate) fn recorder(
-        &self,
-        config: &Config,
-        env: &BTreeMap<OsString, OsString>,
-    ) -> Option<Arc<dyn Recorder>> {
-        self.make_recorder.and_then(|make| make(config, env))
-    }
-
     /// Returns the mistake of a configuration that names a log which nothing records.
     pub(crate) fn missing_recorder(&self, config: &Config) -> Option<Diagnostic> {
         let log = config.audit.first()?;
@@ -182,11 +174,6 @@ impl Registry {
         let path = log.path.display();
         let problem = Diagnostic::error(format!("`audit`: nothing records verdicts in `{path}`"));
         Some(problem.hint("remove `audit`, or call `Registry::record_by` in the program"))
-    }
-
-    /// Returns what reads tool calls.
-    pub(crate) fn describer(&self) -> Option<&'static dyn DescribeCall> {
-        self.describer
     }
 
     /// Returns the words that a hook reads and answers in, if they are an agent's.
@@ -226,41 +213,29 @@ impl Registry {
         self.types.get(kind)
     }
 
-    /// Returns the problem of each hook type and each builtin that was registered twice.
-    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
-        let mut problems = Vec::new();
-        for name in &self.registered_twice {
-            let problem = Diagnostic::error(format!("the {name} is registered twice"));
-            problems.push(problem.hint("give that of your program another name"));
-        }
-        problems
-    }
-
-    /// Returns the mistakes of a hook whose type or keys are wrong.
-    pub(crate) fn mistakes(&self, hook: &Hook) -> Vec<BuildError> {
-        let Some(factory) = self.factory(&hook.kind) else {
-            let unknown = hook.unknown_own_keys(&[]);
-            return [vec![self.unknown_type(&hook.kind)], unknown].concat();
-        };
-        let mut mistakes = factory.mistakes(hook);
-        if factory.takes_dialect {
-            mistakes.extend(self.dialect_mistake(hook));
-        }
-        if let Some(when) = &hook.when
-            && when.looks_at_calls()
-            && self.describer.is_none()
-        {
-            let message = "`when` looks at commands or files, which this program does not read";
-            let hint = "write a condition on `tool_input`, or call `Registry::describe_calls_by`";
-            mistakes.push(BuildError::new(message).at("when").hint(hint));
-        }
-        mistakes
-    }
-
     /// Returns the mistakes of a hook whose type or keys are wrong, without building its handler.
     pub fn mistakes_of(&self, hook: &Hook) -> Vec<Diagnostic> {
+        let mut mistakes = Vec::new();
+        if let Some(factory) = self.factory(&hook.kind) {
+            mistakes.extend(factory.mistakes(hook));
+            if factory.takes_dialect {
+                mistakes.extend(self.dialect_mistake(hook));
+            }
+            if let Some(when) = &hook.when
+                && when.looks_at_calls()
+                && self.describer.is_none()
+            {
+                let message = "`when` looks at commands or files, which this program does not read";
+                let hint =
+                    "write a condition on `tool_input`, or call `Registry::describe_calls_by`";
+                mistakes.push(BuildError::new(message).at("when").hint(hint));
+            }
+        } else {
+            mistakes.push(self.unknown_type(&hook.kind));
+            mistakes.extend(hook.unknown_own_keys(&[]));
+        }
         let mut found = Vec::new();
-        for mistake in self.mistakes(hook) {
+        for mistake in mistakes {
             found.extend(mistake.of_hook(hook));
         }
         found
@@ -274,16 +249,17 @@ impl Registry {
         &self,
         env: &HandlerEnv,
         hook: &Hook,
-    ) -> Result<Arc<dyn Handler>, Vec<BuildError>> {
-        let mistakes = self.mistakes(hook);
+    ) -> Result<Arc<dyn Handler>, Vec<Diagnostic>> {
+        let mistakes = self.mistakes_of(hook);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
         let Some(factory) = self.factory(&hook.kind) else { return Err(Vec::new()) };
-        let handler = factory.build(env, hook).map_err(|error| vec![error])?;
+        let handler = factory.build(env, hook).map_err(|error| error.of_hook(hook))?;
         if hook.phase == Phase::Judge && handler.rewrites() {
             let message = format!("`mutates: false` on `{}`, which rewrites", hook.label());
-            return Err(vec![BuildError::new(message).at("mutates").hint("remove `mutates`")]);
+            let mistake = BuildError::new(message).at("mutates").hint("remove `mutates`");
+            return Err(mistake.of_hook(hook));
         }
         Ok(handler)
     }
@@ -347,7 +323,7 @@ impl Registry {
     ) -> &mut Self {
         let name = name.into();
         if self.builtins.insert(name.clone(), builtin).is_some() {
-            self.registered_twice.push(format!("builtin `{name}`"));
+            self.registered_twice.push(registered_twice("builtin", &name));
         }
         self
     }
@@ -356,4 +332,9 @@ impl Registry {
     pub fn builtin(&self, name: &str) -> Option<&Builtin> {
         self.builtins.get(name)
     }
+}
+
+fn registered_twice(what: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(format!("the {what} `{name}` is registered twice"))
+        .hint("give that of your program another name")
 }

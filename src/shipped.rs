@@ -1,11 +1,7 @@
 //! Registers the shipped hook types.
 
-use std::sync::Arc;
-
-use crate::config::{BuildError, Hook};
-use crate::handler::Handler;
 use crate::handlers::{builtin, command, process};
-use crate::registry::{CommandKey, HandlerEnv, HandlerFactory, Registry};
+use crate::registry::{CommandKey, HandlerFactory, Registry};
 
 impl Registry {
     /// Returns a registry with the types `command`, `builtin` and `process`, without builtins.
@@ -28,14 +24,8 @@ fn command_hooks() -> HandlerFactory {
     .refusing(&["with"], "it holds the parameters of other hook types; use `args`")
 }
 
-fn build_builtin(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let registry = &env.registry;
-    let counter = env.counter(hook);
-    builtin::build(|name| registry.builtin(name), || registry.builtin_names(), counter, hook)
-}
-
 fn builtin_hooks() -> HandlerFactory {
-    HandlerFactory::new(build_builtin)
+    HandlerFactory::new(|env, hook| builtin::build(&env.registry.builtins, env.counter(hook), hook))
         .with_command(CommandKey::Name("the name of the builtin: `command: add_date`"))
         .refusing(
             &["env", "inherit_env", "working_dir", "shell", "strict_output"],

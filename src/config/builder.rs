@@ -14,13 +14,12 @@ use hookexec_files::reader::Reader;
 use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
-use super::audit::AuditSettings;
 use super::check;
 use super::document::{Document, is_event};
 use super::failed::{FailedFile, Untrusted};
 use super::layer::{InLayer as _, Layer, file_of_layer};
 use super::model::{Config, Hook, Limits, Process};
-use super::policy::PolicySettings;
+use super::settings::{AuditSettings, PolicySettings};
 
 impl Config {
     /// How many hooks of one event run at once when no file says it.

@@ -12,11 +12,10 @@ use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
 use super::builder::FileConfig;
-use super::hook::{Place, read_hook};
+use super::hook::{Groups, Place, read_hook};
 use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
 use super::layer::{InLayer as _, Layer};
 use super::model::{Hook, Limits};
-use super::own_keys::Groups;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::platform::MANAGED_DIRECTORY;

@@ -1,5 +1,7 @@
-//! One hook: its keys, and what they mean for the event it is configured for.
+//! One hook: its keys, and what they mean for the event it is configured for. Keys that only its type
+//! knows are kept as they are written, and the type reads them when its handler is built.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hookexec_files::diagnostic::Diagnostic;
@@ -7,12 +9,16 @@ use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Fields, Reader};
 use hookexec_files::section::Kind;
+use hookexec_files::source::Location;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::condition::{Condition, Form};
+use super::document::parent_of;
+use super::failed::BuildError;
 use super::keys::{Defaults, HookKeys};
 use super::limit::RunLimit;
 use super::model::{Command, Hook, InheritEnv, KeyLocations, Limits, OnError, Phase};
-use super::own_keys::{Groups, OwnKeys};
 use crate::event::{Event, FailureMode};
 use crate::matcher::Matcher;
 use crate::wire::Mode;
@@ -38,49 +44,15 @@ pub(super) fn read_hook<'n>(
 ) -> Option<Hook> {
     let (mut keys, own) = read_keys(reader, node, place)?;
     let fields = std::mem::take(&mut keys.fields);
-    let defaults = place.defaults;
-    let phase = match (keys.background, keys.mutates) {
-        (Some(true), _) => Phase::Background,
-        (_, Some(true)) => Phase::Mutate,
-        (_, Some(false)) => Phase::Judge,
-        (_, None) => Phase::Validate,
-    };
-    let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
-    let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
     let mut hook = Hook {
-        event: place.event,
-        matcher: place.matcher.clone(),
-        kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
         command: hook_command(reader, &fields),
-        args: keys.args.unwrap_or_default(),
-        name: keys.name.map(Filled::into_text),
-        timeout: keys.timeout.or(defaults.timeout).unwrap_or(Hook::DEFAULT_TIMEOUT),
-        env: keys.env.unwrap_or_default(),
-        working_dir: keys.working_dir.map(Filled::into_text),
-        shell: keys.shell.or_else(|| defaults.shell.clone()).map(Filled::into_text),
-        inherit_env: environment.unwrap_or_default(),
-        max_output: size.map_or(Hook::DEFAULT_MAX_OUTPUT, |size| size.0),
-        on_error: keys.on_error,
-        on_exit_code: None,
-        strict_output: keys.strict_output.unwrap_or_default(),
-        phase,
-        enabled: keys.enabled.unwrap_or(true),
-        limit: keys.limit,
-        mode: keys.mode.unwrap_or_default(),
-        dialect: keys.dialect,
-        side_effects: keys.side_effects.unwrap_or_default(),
-        when: both(place.when.as_ref(), keys.when),
-        with: keys.with,
-        own,
-        limits: Limits::none(),
-        scripts: keys.scripts.unwrap_or_default(),
-        untrusted: None,
         location: reader.location(node),
         key_locations: key_locations(reader, &fields),
+        ..Hook::of_keys(keys, own, place)
     };
     misplaced(reader, &hook, &fields);
     if fields.get("on_error").is_none()
-        && let Some(wanted) = &defaults.on_error
+        && let Some(wanted) = &place.defaults.on_error
     {
         hook.default_on_error(wanted.0);
     }
@@ -215,6 +187,59 @@ impl Kind<'_> for InheritEnv {
 }
 
 impl Hook {
+    /// Returns a hook of the given event and type with every setting at its default.
+    pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
+        let (defaults, groups) = (Defaults::default(), Arc::default());
+        let matcher = Matcher::everything();
+        let place = Place { event, matcher, when: None, defaults: &defaults, groups: &groups };
+        let hook = Self::of_keys(HookKeys::default(), OwnKeys::default(), &place);
+        Self { kind: kind.into(), command: Some(command), ..hook }
+    }
+
+    /// Returns the hook that has these keys, but for its command.
+    fn of_keys(keys: HookKeys<'_>, own: OwnKeys, place: &Place<'_>) -> Self {
+        let defaults = place.defaults;
+        let phase = match (keys.background, keys.mutates) {
+            (Some(true), _) => Phase::Background,
+            (_, Some(true)) => Phase::Mutate,
+            (_, Some(false)) => Phase::Judge,
+            (_, None) => Phase::Validate,
+        };
+        let size = keys.max_output.as_ref().or(defaults.max_output.as_ref());
+        let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+        Self {
+            event: place.event,
+            matcher: place.matcher.clone(),
+            kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
+            command: None,
+            args: keys.args.unwrap_or_default(),
+            name: keys.name.map(Filled::into_text),
+            timeout: keys.timeout.or(defaults.timeout).unwrap_or(Self::DEFAULT_TIMEOUT),
+            env: keys.env.unwrap_or_default(),
+            working_dir: keys.working_dir.map(Filled::into_text),
+            shell: keys.shell.or_else(|| defaults.shell.clone()).map(Filled::into_text),
+            inherit_env: environment.unwrap_or_default(),
+            max_output: size.map_or(Self::DEFAULT_MAX_OUTPUT, |size| size.0),
+            on_error: keys.on_error,
+            on_exit_code: None,
+            strict_output: keys.strict_output.unwrap_or_default(),
+            phase,
+            enabled: keys.enabled.unwrap_or(true),
+            limit: keys.limit,
+            mode: keys.mode.unwrap_or_default(),
+            dialect: keys.dialect,
+            side_effects: keys.side_effects.unwrap_or_default(),
+            when: both(place.when.as_ref(), keys.when),
+            with: keys.with,
+            own,
+            limits: Limits::none(),
+            scripts: keys.scripts.unwrap_or_default(),
+            untrusted: None,
+            location: Location::default(),
+            key_locations: KeyLocations::default(),
+        }
+    }
+
     /// Applies `defaults.on_error`, which can only make an event stricter.
     ///
     /// Where the event can't do what the default asks for, a failure is a warning.
@@ -230,5 +255,113 @@ impl Hook {
             (_, FailureMode::Open) => self.on_error = Some(OnError::Warn),
             _ => {}
         }
+    }
+}
+
+/// The `groups:` of a file, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups(BTreeMap<String, Vec<String>>);
+
+/// The keys of one hook that only its type knows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct OwnKeys {
+    mapping: Option<Arc<Node<'static>>>,
+    groups: Arc<Groups>,
+}
+
+impl OwnKeys {
+    pub(super) fn new(hook: &Node, entries: &[(&Node, &Node)], groups: Arc<Groups>) -> Self {
+        let entries = entries.iter().map(|(key, value)| (key.to_static(), value.to_static()));
+        let value = Value::Map(entries.collect());
+        let mapping = Some(Arc::new(Node { value, span: hook.span.clone() }));
+        Self { mapping, groups }
+    }
+}
+
+impl Groups {
+    /// Returns the items of a group that the file of the hook defines.
+    pub fn get(&self, name: &str) -> Option<&[String]> {
+        self.0.get(name).map(Vec::as_slice)
+    }
+
+    /// Returns the names of the groups.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
+impl Hook {
+    /// Reads the keys of the hook's type with `read`, for example as a mapping that
+    /// `hookexec_files::section` declares.
+    ///
+    /// # Errors
+    /// All mistakes that the reader was told, each at its place.
+    pub fn read_own_keys<'h, T>(
+        &'h self,
+        read: impl FnOnce(&mut Reader, &'h Node<'h>) -> Option<T>,
+    ) -> Result<T, BuildError> {
+        static NONE: Node<'static> = Node { value: Value::Map(Vec::new()), span: 0..0 };
+        let mut reader = Reader::new(Arc::clone(self.location.file()));
+        let value = read(&mut reader, self.own.mapping.as_deref().unwrap_or(&NONE));
+        let problems = reader.into_problems();
+        match value {
+            Some(value) if !problems.has_errors() => Ok(value),
+            _ => Err(BuildError::of_problems(problems)),
+        }
+    }
+
+    /// Reads the parameters in `with`; without it they are an empty object.
+    ///
+    /// # Errors
+    /// The mistakes that serde finds in them, at `with`.
+    pub fn parameters<P: DeserializeOwned>(&self) -> Result<P, BuildError> {
+        let with = self.with.clone().unwrap_or_else(|| json!({}));
+        P::deserialize(with).map_err(|error| BuildError::new(format!("`with`: {error}")).at("with"))
+    }
+
+    /// Returns the names of the keys that are written, first those that only the hook's type knows.
+    pub fn written_keys(&self) -> impl Iterator<Item = &str> {
+        let own = self.own.mapping.as_deref().and_then(Node::as_map).unwrap_or_default();
+        let own = own.iter().filter_map(|(key, _)| key.as_text());
+        own.chain(self.key_locations.0.iter().map(|(key, _)| *key))
+    }
+
+    /// Returns the groups that the hook's file defines.
+    pub fn groups(&self) -> &Groups {
+        &self.own.groups
+    }
+
+    /// Returns the mistakes of the keys that a hook of its type does not take. `known` are those that
+    /// it takes.
+    pub(crate) fn unknown_own_keys(&self, known: &[&str]) -> Option<BuildError> {
+        let mapping = self.own.mapping.as_deref()?;
+        let mut reader = Reader::new(Arc::clone(self.location.file()));
+        reader.parent_of = parent_of;
+        let known = [HookKeys::NAMES, known].concat();
+        reader.fields(mapping, "a hook", &known);
+        let problems = reader.into_problems();
+        if problems.has_errors() { Some(BuildError::of_problems(problems)) } else { None }
+    }
+}
+
+impl Kind<'_> for Groups {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let mut groups = BTreeMap::new();
+        for (name, key, value) in reader.open_fields(node, what)?.iter() {
+            if !name.starts_with('@') || name.len() < 2 {
+                let hint = format!("write `\"@{}\"`", name.trim_start_matches('@'));
+                reader.error_with_hint(key, format!("the group `{name}` needs an `@`"), hint);
+            }
+            groups.insert(name.to_owned(), reader.value(value, &format!("`{name}`"))?);
+        }
+        Some(Self(groups))
+    }
+
+    fn schema() -> serde_json::Value {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^@." },
+            "additionalProperties": <Vec<String>>::schema()
+        })
     }
 }

@@ -11,14 +11,13 @@ use hookexec_files::units::{AnswerSize, Size};
 use hookexec_files::{later, section, words};
 use serde_json::{Value as Json, json};
 
-use super::audit::{AuditEvents, AuditInput, AuditSettings};
 use super::condition::{Condition, Field, List};
+use super::hook::Groups;
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
-use super::own_keys::Groups;
-use super::policy::{PolicySettings, PublicKeys, Source};
 use super::process::{Argv, Eager, Milliseconds, Observed, Stages, Transport};
+use super::settings::{AuditEvents, AuditInput, AuditSettings, PolicySettings, PublicKeys, Source};
 use super::when::{Expression, Glob, Parts, Values};
 use crate::counts::MAX_TIMES;
 use crate::matcher::Matcher;

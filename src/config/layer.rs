@@ -77,13 +77,8 @@ impl InLayer for SourceFile {
     }
 
     fn layer(&self) -> Layer {
-        match self.tag {
-            1 => Layer::Managed,
-            2 => Layer::User,
-            3 => Layer::Project,
-            4 => Layer::CommandLine,
-            _ => Layer::Program,
-        }
+        let tags = [Layer::Managed, Layer::User, Layer::Project, Layer::CommandLine];
+        tags.into_iter().find(|layer| *layer as u8 == self.tag).unwrap_or_default()
     }
 }
 

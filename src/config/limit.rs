@@ -80,7 +80,11 @@ impl RunLimit {
     pub(crate) fn admits(&self, counter: &Counter, input: &Input) -> Result<bool, CountError> {
         let (window, span) = self.per.window(input)?;
         let value = match &self.key {
-            Some(field) => value_of(field, input),
+            // A missing value is a value, too.
+            Some(field) => match field.lookup(input) {
+                Some(value) => digest(value.to_string().as_bytes()),
+                None => digest(b""),
+            },
             None => String::new(),
         };
         let (most, key) = (self.times, &value);
@@ -97,14 +101,6 @@ impl RunLimit {
             None => String::new(),
         };
         format!("it ran {times}{key} {}, which is its limit", self.per.phrase())
-    }
-}
-
-/// Returns a short text for the value of a field; a missing one is a value, too.
-fn value_of(field: &Field, input: &Input) -> String {
-    match field.lookup(input) {
-        Some(value) => digest(value.to_string().as_bytes()),
-        None => digest(b""),
     }
 }
 

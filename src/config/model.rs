@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use super::condition::Condition;
 use super::failed::{FailedFile, Untrusted};
+use super::hook::OwnKeys;
 use super::layer::{InLayer as _, Layer};
 use super::limit::{Period, RunLimit};
-use super::own_keys::OwnKeys;
-use super::policy::PolicySettings;
+use super::settings::PolicySettings;
 use crate::event::Event;
 use crate::matcher::Matcher;
 use crate::text::shortened;
@@ -34,7 +34,7 @@ pub struct Config {
     /// How many hooks of one event run at once, of all layers together.
     pub max_parallel: Option<usize>,
     /// The logs of decisions: one for each file that says `audit:`.
-    pub audit: Vec<super::audit::AuditSettings>,
+    pub audit: Vec<super::settings::AuditSettings>,
     /// The files it was read from, in order.
     pub files: Vec<PathBuf>,
     /// The files that don't count as they stand. Each is one hook of its layer that always fails.
@@ -283,41 +283,6 @@ impl Hook {
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
     /// The output captured per stream when nothing is said: 1 MiB.
     pub const DEFAULT_MAX_OUTPUT: usize = 1 << 20;
-
-    /// Returns a hook of the given event and type with every setting at its default.
-    pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
-        Self {
-            event,
-            matcher: Matcher::everything(),
-            kind: kind.into(),
-            command: Some(command),
-            args: Vec::new(),
-            name: None,
-            timeout: Self::DEFAULT_TIMEOUT,
-            env: BTreeMap::new(),
-            working_dir: None,
-            shell: None,
-            inherit_env: InheritEnv::All,
-            max_output: Self::DEFAULT_MAX_OUTPUT,
-            on_error: None,
-            on_exit_code: None,
-            strict_output: false,
-            phase: Phase::Validate,
-            enabled: true,
-            limit: None,
-            mode: Mode::Enforce,
-            dialect: None,
-            side_effects: SideEffects::External,
-            when: None,
-            with: None,
-            own: OwnKeys::default(),
-            limits: Limits::none(),
-            scripts: Vec::new(),
-            untrusted: None,
-            location: Location::default(),
-            key_locations: KeyLocations::default(),
-        }
-    }
 
     /// Returns whether the file says its timeout; otherwise it has the time that its caller leaves,
     /// one minute at most.

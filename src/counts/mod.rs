@@ -153,11 +153,6 @@ impl Counts {
         Self::Directory(state_directory().map(|state| state.join("hookexec/counts")))
     }
 
-    /// Returns counts that are kept in `directory`.
-    pub(crate) fn in_directory(directory: PathBuf) -> Self {
-        Self::Directory(Some(directory))
-    }
-
     /// Returns the counts of the user for a run that changes none of them.
     pub(crate) fn only_read() -> Self {
         match Self::of_user() {

@@ -14,7 +14,7 @@ fn counted(most: usize) -> Counted<'static> {
 }
 
 fn counts(directory: &Path) -> Counter {
-    counter(Counts::in_directory(directory.join("counts")), "ab")
+    counter(Counts::Directory(Some(directory.join("counts"))), "ab")
 }
 
 /// Returns the files of sessions.

@@ -1,22 +1,28 @@
-//! Asks hooks: one, or many at once. Each answer is kept with the input that it is about.
+//! Asks hooks: one, or many at once, each inside its deadline. A panic is a failure of the hook. Each
+//! answer is kept with the input that it is about.
 
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span};
 
 use super::dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
-use super::run::{NotRun, run};
-use super::select::{Bound, Plan};
+use super::select::{Bound, Plan, concerns};
 use super::spans;
-use super::time::Deadlines;
-use super::versions::{ORIGINAL, Sight, Versions, rewritten};
+use super::time::{Deadlines, Until, now};
+use super::versions::{ORIGINAL, Versions, rewritten};
+use crate::config::{Hook, RunLimit};
+use crate::counts::{Counter, Counts};
 use crate::event::Event;
-use crate::handler::{BoxFuture, Place};
+use crate::handler::{
+    BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
+};
 use crate::wire::{Decision, Input};
 
 /// The events before a tool call. Their hooks judge the call again if it is approved with other arguments.
@@ -24,24 +30,12 @@ pub const BEFORE_TOOL: [Event; 3] =
     [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse];
 
 /// A hook of a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HookId {
     /// The place of its event in the moment.
     pub(super) place: usize,
     /// Its index among the hooks of its event.
     pub(super) index: usize,
-}
-
-/// The answer of a hook about one version of the input.
-#[derive(Debug, Clone)]
-pub(super) struct Answer {
-    pub(super) hook: HookId,
-    pub(super) version: usize,
-    /// The version that its rewrite made, once it was applied.
-    pub(super) made: Option<usize>,
-    /// Whether its input had `"repeated": true`.
-    pub(super) repeated: bool,
-    pub(super) outcome: Outcome,
 }
 
 /// One event of a moment.
@@ -123,12 +117,13 @@ pub(super) struct Moment<'e> {
     pub(super) given_up: Option<String>,
 }
 
-/// A hook that is to be called.
+/// A hook that is to be called with a version of the input.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'e> {
     pub(super) hook: HookId,
     bound: &'e Bound,
-    sight: Sight,
+    version: usize,
+    repeated: bool,
 }
 
 impl<'e> Moment<'e> {
@@ -136,38 +131,43 @@ impl<'e> Moment<'e> {
         &self.stages[hook.place].plan.hooks[hook.index]
     }
 
-    /// Returns a version as the hooks of one event get it.
-    pub(super) fn sight(&self, place: usize, version: usize) -> Sight {
-        Sight { version, event: self.stages[place].event, place, repeated: false }
+    /// Returns a version as the hooks of one event get it, and what is made of it at most once.
+    pub(super) fn shown(&self, place: usize, version: usize, repeated: bool) -> (&Input, &Shared) {
+        self.versions.shown(version, self.stages[place].event, place, repeated)
     }
 
-    /// Returns the hooks whose matcher matches, in config order.
-    pub(super) fn matching(&self, sight: Sight) -> Arc<[usize]> {
-        let stage = &self.stages[sight.place];
-        if self.versions.is_renamed(sight.version) {
-            return stage.plan.matching(self.versions.input(sight.version));
+    /// Returns the hooks of an event whose matcher matches a version, in config order.
+    pub(super) fn matching(&self, place: usize, version: usize) -> Arc<[usize]> {
+        let stage = &self.stages[place];
+        if self.versions.is_renamed(version) {
+            return stage.plan.matching(self.versions.input(version));
         }
         Arc::clone(&stage.matching)
     }
 
+    /// Returns whether the matcher of a hook matches a version.
+    pub(super) fn matches(&self, hook: HookId, version: usize) -> bool {
+        self.matching(hook.place, version).binary_search(&hook.index).is_ok()
+    }
+
     /// Returns the hook if its matcher and its `when` are for the input.
-    pub(super) fn choose(&self, hook: HookId, sight: Sight) -> Option<Asked<'e>> {
-        if self.matching(sight).binary_search(&hook.index).is_err() {
+    pub(super) fn choose(&self, hook: HookId, version: usize, repeated: bool) -> Option<Asked<'e>> {
+        if !self.matches(hook, version) {
             return None;
         }
         let bound = self.bound(hook);
         // When nothing is called any more, a condition counts as true.
         if self.given_up.is_none() && bound.hook.when.is_some() {
             let plan = self.stages[hook.place].plan;
-            if !plan.may_concern(hook.index, self.versions.shown(sight)) {
+            if !plan.may_concern(hook.index, self.shown(hook.place, version, repeated)) {
                 return None;
             }
         }
-        Some(Asked { hook, bound, sight })
+        Some(Asked { hook, bound, version, repeated })
     }
 
     /// Calls hooks at once, those of higher layers first, and adds each answer as it comes.
-    pub(super) async fn call_all(&self, asked: Vec<Asked<'e>>, answers: &mut Vec<Answer>) {
+    pub(super) async fn call_all(&self, asked: Vec<Asked<'e>>, answers: &mut Vec<Outcome>) {
         if self.given_up.is_some() {
             for asked in asked {
                 answers.push(self.give_up(asked));
@@ -186,7 +186,7 @@ impl<'e> Moment<'e> {
             calls.push((asked.bound, call));
         }
         let mut is_over = false;
-        run_all(calls, Slots::new(self.executor.max_parallel), |answer: Option<Answer>| {
+        run_all(calls, Slots::new(self.executor.max_parallel), |answer: Option<Outcome>| {
             is_over |= answer.as_ref().is_some_and(|answer| self.is_last_word(answer));
             answers.extend(answer);
             is_over
@@ -200,26 +200,25 @@ impl<'e> Moment<'e> {
                 asked.answer(Outcome::skipped(asked.hook.index, why))
             }));
         }
-        answers[from..]
-            .sort_by_key(|answer| (answer.hook.place, answer.hook.index, answer.version));
+        answers[from..].sort_by_key(|answer| (answer.hook, answer.version));
     }
 
     /// Returns whether the answer ends the wait for the others: a person denied, or allowed all that
     /// is asked. A failure does not answer.
-    fn is_last_word(&self, answer: &Answer) -> bool {
-        let Answer { hook, outcome, .. } = answer;
-        if self.stages[hook.place].event != Event::Approval || outcome.error.is_some() {
+    fn is_last_word(&self, answer: &Outcome) -> bool {
+        let hook = answer.hook;
+        if self.stages[hook.place].event != Event::Approval || answer.error.is_some() {
             return false;
         }
-        match outcome.output.decision {
+        match answer.output.decision {
             Some(Decision::Deny) => true,
-            Some(Decision::Allow) => self.bound(*hook).rank() <= self.asked_by.unwrap_or_default(),
+            Some(Decision::Allow) => self.bound(hook).rank() <= self.asked_by.unwrap_or_default(),
             _ => false,
         }
     }
 
     /// Returns the answer of a hook that is not called any more.
-    fn give_up(&self, asked: Asked<'e>) -> Answer {
+    fn give_up(&self, asked: Asked<'e>) -> Outcome {
         let why = self.given_up.as_deref().unwrap_or_default();
         let mut outcome = self.interpreter(asked.hook, self.versions.input(ORIGINAL)).failed(why);
         outcome.put_under_mode_of(asked.bound);
@@ -228,18 +227,17 @@ impl<'e> Moment<'e> {
 
     /// Calls a hook, a rewriter within its `share` of the time. Returns `None` if its `when`, looked
     /// at only now, does not hold.
-    pub(super) async fn call(&self, asked: Asked<'e>, share: Option<Instant>) -> Option<Answer> {
+    pub(super) async fn call(&self, asked: Asked<'e>, share: Option<Instant>) -> Option<Outcome> {
         if self.given_up.is_some() {
             return Some(self.give_up(asked));
         }
-        let Asked { hook, bound, sight } = asked;
+        let Asked { hook, bound, version, repeated } = asked;
         if let Some(observer) = self.observer {
             observer.started(&bound.hook);
         }
         let stage = &self.stages[hook.place];
-        let shown = self.versions.shown(sight);
-        let original =
-            if sight.version == ORIGINAL { shown.0 } else { self.versions.input(ORIGINAL) };
+        let shown = self.shown(hook.place, version, repeated);
+        let original = if version == ORIGINAL { shown.0 } else { self.versions.input(ORIGINAL) };
         let until = self.deadlines.until(bound, share);
         let stop = until.stop;
         let place = Place::Event {
@@ -310,8 +308,100 @@ impl<'e> Moment<'e> {
 }
 
 impl Asked<'_> {
-    fn answer(&self, outcome: Outcome) -> Answer {
-        let Sight { version, repeated, .. } = self.sight;
-        Answer { hook: self.hook, version, made: None, repeated, outcome }
+    fn answer(&self, outcome: Outcome) -> Outcome {
+        let Self { hook, version, repeated, .. } = *self;
+        Outcome { hook, version, repeated, ..outcome }
+    }
+}
+
+/// Why a hook did not run.
+pub(super) enum NotRun {
+    /// Its `when` does not hold.
+    NotForInput,
+    /// Its limit is reached, for this reason.
+    Limited(String),
+}
+
+/// Runs `bound` on `input`, which is `original` with the rewrites so far, and returns its result
+/// and how long it took.
+pub(super) async fn run(
+    bound: &Bound,
+    event: Event,
+    original: &Input,
+    (input, shared): (&Input, &Shared),
+    until: Until,
+    place: Place<'_>,
+) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
+    let started = now();
+    let Until { answer, stop, late_message } = until;
+    let timeout = bound.hook.timeout;
+    if answer <= started {
+        return (
+            Err(HandlerError::new(Failure::TimedOut, late(late_message, timeout))),
+            Duration::ZERO,
+        );
+    }
+    let call =
+        Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
+    let work = AssertUnwindSafe(async {
+        if !concerns(bound, (input, shared)).await? {
+            return Ok(ControlFlow::Break(NotRun::NotForInput));
+        }
+        if let Some(runs) = &bound.runs
+            && let Some(why) = Box::pin(runs.refusal(&call)).await?
+        {
+            return Ok(ControlFlow::Break(NotRun::Limited(why)));
+        }
+        bound.handler.run(&call).await.map(ControlFlow::Continue)
+    })
+    .catch_unwind();
+    let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {
+        // The handler knows its deadline, but not where the deadline came from.
+        Ok(Ok(Err(error))) if late_message.is_some() && error.failure == Failure::TimedOut => {
+            Err(HandlerError { message: late(late_message, timeout), ..error })
+        }
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => Err(HandlerError::panicked(&*panic)),
+        Err(_) => Err(HandlerError::new(Failure::TimedOut, late(late_message, timeout))),
+    };
+    (result, now().saturating_duration_since(started))
+}
+
+/// Returns the error of a hook that is late.
+fn late(message: Option<&str>, timeout: Duration) -> String {
+    match message {
+        Some(message) => message.to_owned(),
+        None => format!("timed out after {timeout:?}; raise its `timeout`"),
+    }
+}
+
+/// Counts the runs of one hook.
+pub(crate) struct Runs {
+    limit: RunLimit,
+    counter: Counter,
+}
+
+impl Runs {
+    pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
+        // A host may have set a limit where a file can't: a guard is never switched off.
+        let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
+        Some(Arc::new(Self { limit, counter: Counter::new(counts, hook.counting_name()) }))
+    }
+
+    /// Counts a run. Returns why the hook must not run, if it must not.
+    ///
+    /// # Errors
+    /// When it can't be counted.
+    pub(super) async fn refusal(
+        self: &Arc<Self>,
+        call: &Call<'_>,
+    ) -> Result<Option<String>, HandlerError> {
+        let runs = Arc::clone(self);
+        let counted = call.blocking(move |call| runs.limit.admits(&runs.counter, call.input));
+        match counted.await? {
+            Ok(true) => Ok(None),
+            Ok(false) => Ok(Some(self.limit.reached())),
+            Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),
+        }
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span};
 
+use super::ask::run;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
-use super::run::run;
 use super::select::{Bound, Plan};
 use super::spans;
 use super::time::Deadlines;
@@ -55,16 +55,19 @@ impl Evaluation<'_> {
             // A denial leaves no final input: they get the input that the judges had.
             let is_prevented = is_denied && stage.plan.contract.denial_prevents();
             let version = if is_prevented { self.judged() } else { self.last };
-            let sight = self.moment.sight(place, version);
-            let (input, shared) = self.moment.versions.shown(sight);
-            let followers = stage.plan.followers(&self.moment.matching(sight), input, shared);
+            let (input, shared) = self.moment.shown(place, version, false);
+            let matching = self.moment.matching(place, version);
+            let followers = stage.plan.followers(&matching, input, shared);
             if followers.is_empty() {
                 continue;
             }
             let input = Input { verdict: Some(summary(whole)), ..input.clone() };
             let span = stage.span.as_ref();
             let started = self.moment.executor.start(stage.event, followers, input, span);
-            outcomes.extend(started.into_iter().map(|outcome| Outcome { place, ..outcome }));
+            for mut outcome in started {
+                outcome.hook.place = place;
+                outcomes.push(outcome);
+            }
         }
         outcomes
     }
@@ -124,7 +127,7 @@ impl Executor {
             };
             outcomes.push(outcome);
         }
-        if let Some(handed_over) = self.handed_over.as_ref().filter(|_| are_handed_over) {
+        if are_handed_over && let Some(handed_over) = &self.handed_over {
             locked(handed_over).push((event, Arc::unwrap_or_clone(input)));
         }
         outcomes

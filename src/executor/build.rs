@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::ask::Runs;
 use super::dispatch::Executor;
-
-use super::run::Runs;
 use super::select::{Bound, Plan};
 use crate::config::{
     Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,
@@ -123,7 +122,7 @@ impl ExecutorBuilder {
     /// Sets the directory in which hooks count what happens in a session (default:
     /// `$XDG_STATE_HOME/hookexec/counts`). Only the user may be able to enter it.
     pub fn counts_in(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.counts = Some(Arc::new(Counts::in_directory(directory.into())));
+        self.counts = Some(Arc::new(Counts::Directory(Some(directory.into()))));
         self
     }
 
@@ -183,7 +182,7 @@ impl ExecutorBuilder {
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let env = self.env.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()));
         let registry = Arc::new(self.registry);
-        let recorder = registry.recorder(&self.config, &env);
+        let recorder = registry.make_recorder.and_then(|make| make(&self.config, &env));
         let missing_recorder = registry.missing_recorder(&self.config);
         let counts = self.counts.unwrap_or_else(|| Arc::new(Counts::of_user()));
         let Config { hooks, mut processes, mut failed, files, .. } = self.config;
@@ -218,14 +217,14 @@ impl ExecutorBuilder {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &environment, &mut hooks_of);
-        problems.extend(registry.problems().into_iter().chain(missing_recorder));
+        problems.extend(registry.registered_twice.iter().cloned().chain(missing_recorder));
         let plans =
             Event::all().zip(hooks_of).map(|(event, hooks)| Plan::new(event.contract(), hooks));
         let executor = Executor {
             plans: plans.collect(),
             configured,
             working_dir,
-            describer: registry.describer(),
+            describer: registry.describer,
             processes: environment.processes,
             registry,
             env,
@@ -257,7 +256,7 @@ fn build_handlers(
         match environment.registry.build(environment, hook) {
             Ok(handler) => Some(handler),
             Err(mistakes) => {
-                problems.extend(mistakes.into_iter().flat_map(|mistake| mistake.of_hook(hook)));
+                problems.extend(mistakes);
                 None
             }
         }

@@ -1,19 +1,23 @@
-//! From answers to verdicts.
+//! From answers to verdicts. At `approval` the verdict also says what a person answered.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::ask::{Answer, HookId};
+use super::ask::HookId;
+use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::explain::Course;
 use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
 use super::spans;
+use super::time::{Deadlines, now};
 use super::versions::{ORIGINAL, changes, report};
 use crate::config::Phase;
 use crate::event::Event;
-use crate::wire::{Input, Verdict};
+use crate::files::random_id;
+use crate::wire::{ApprovalReport, Decision, Input, Verdict, call_digest};
 
 const BECAME_REWRITER: &str = "it rewrote the input without `mutates: true`, so it was made to take \
                                turns with the other rewriters; set `mutates: true`";
@@ -83,7 +87,7 @@ impl Evaluation<'_> {
         if starts_followers && has_followers {
             let event = self.moment.stages[0].event;
             outcomes.extend(self.start_followers(&concluded.into_verdict(event)));
-            outcomes.sort_by_key(|outcome| (outcome.place, outcome.index));
+            outcomes.sort_by_key(|outcome| outcome.hook);
             concluded = self.fold_all(&outcomes);
         }
         self.begin_spans();
@@ -102,7 +106,7 @@ impl Evaluation<'_> {
         let mut verdicts = Vec::with_capacity(self.moment.stages.len());
         let mut left = outcomes;
         for (place, stage) in self.moment.stages.iter().enumerate() {
-            let count = left.partition_point(|outcome| outcome.place == place);
+            let count = left.partition_point(|outcome| outcome.hook.place == place);
             let (own, others) = left.split_at(count);
             left = others;
             if self.takes_part(place) || !own.is_empty() {
@@ -119,12 +123,11 @@ impl Evaluation<'_> {
     fn outcomes(&mut self) -> Vec<Outcome> {
         let mut answers = std::mem::take(&mut self.answers);
         // Those of one hook stay in the order in which they were given.
-        answers.sort_by_key(|answer| (answer.hook.place, answer.hook.index));
+        answers.sort_by_key(|answer| answer.hook);
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(answers.len());
         for answer in answers {
             let outcome = self.settled(answer);
-            let hook = (outcome.place, outcome.index);
-            match outcomes.pop_if(|known| (known.place, known.index) == hook) {
+            match outcomes.pop_if(|known| known.hook == outcome.hook) {
                 Some(first) => outcomes.push(first.with_next(outcome)),
                 None => outcomes.push(outcome),
             }
@@ -134,10 +137,10 @@ impl Evaluation<'_> {
 
     /// Returns what an answer comes to: an allow counts only if its hook has judged the final input, or
     /// made it.
-    pub(super) fn settled(&self, answer: Answer) -> Outcome {
-        let Answer { hook, version, made, mut outcome, .. } = answer;
+    pub(super) fn settled(&self, mut outcome: Outcome) -> Outcome {
+        let Outcome { hook, version, made, .. } = outcome;
         let input = self.moment.versions.input(version);
-        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
+        let rewrites = changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
         let is_final = version == self.judged() && !self.stands;
         let applied = if is_final { None } else { made };
@@ -145,8 +148,6 @@ impl Evaluation<'_> {
             let title = self.moment.bound(hook).title();
             outcome.notices.push(format!("hook {title}: {remark}"));
         }
-        outcome.place = hook.place;
-        outcome.rewrote = made.is_some();
         let is_about_final =
             if rewrites { self.has_made_judged(hook, version) } else { version == self.judged() };
         if !is_about_final || !self.is_of_last_name(hook, version) {
@@ -161,8 +162,7 @@ impl Evaluation<'_> {
         if versions.input(version).tool_name == versions.input(judged).tool_name {
             return true;
         }
-        let sight = self.moment.sight(hook.place, judged);
-        self.moment.matching(sight).binary_search(&hook.index).is_ok()
+        self.moment.matches(hook, judged)
     }
 
     /// Returns what is reported of a rewrite.
@@ -170,7 +170,9 @@ impl Evaluation<'_> {
         if self.became_rewriters.contains(&hook) {
             return Some(if self.has_turn(hook) { BECAME_REWRITER } else { HAD_NO_TURN });
         }
-        if made.is_some() || !self.may_remark(hook, outcome) {
+        // Not beside a denial, which prevents it.
+        let prevents = self.moment.stages[hook.place].plan.contract.denial_prevents();
+        if made.is_some() || prevents && outcome.denied() {
             return None;
         }
         if self.is_withheld {
@@ -180,12 +182,6 @@ impl Evaluation<'_> {
             return Some(MAY_NOT_REWRITE);
         }
         Some(HAD_ITS_TURN)
-    }
-
-    /// Returns whether an ignored rewrite is worth a remark: not beside a denial, which prevents it.
-    fn may_remark(&self, hook: HookId, outcome: &Outcome) -> bool {
-        let prevents = self.moment.stages[hook.place].plan.contract.denial_prevents();
-        !(prevents && outcome.denied())
     }
 
     /// Returns the verdict of one event alone.
@@ -201,12 +197,12 @@ impl Evaluation<'_> {
             return verdict;
         }
         let mut verdict = fold(stage.event, &stage.plan.hooks, outcomes);
-        if outcomes.iter().any(|outcome| outcome.rewrote) {
+        if outcomes.iter().any(|outcome| outcome.made.is_some()) {
             self.report_rewrite(&mut verdict);
             self.deny_rewrite(&mut verdict);
         }
         if stage.event == Event::Approval {
-            self.conclude_approval(place, outcomes, &mut verdict);
+            self.conclude_approval(outcomes, &mut verdict);
         }
         verdict
     }
@@ -215,8 +211,7 @@ impl Evaluation<'_> {
     fn fold_whole(&self, outcomes: &[Outcome], verdicts: &[(Verdict, Duration)]) -> Verdict {
         let mut said = Vec::with_capacity(outcomes.len());
         for outcome in outcomes {
-            let hooks = &self.moment.stages[outcome.place].plan.hooks;
-            said.push((&hooks[outcome.index], outcome));
+            said.push((self.moment.bound(outcome.hook), outcome));
         }
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
         let mut whole = fold_moment(event, &said);
@@ -247,5 +242,78 @@ impl Evaluation<'_> {
             let versions = &self.moment.versions;
             report(versions.input(ORIGINAL), versions.input(self.last), verdict);
         }
+    }
+}
+
+impl Executor {
+    /// Returns whether a hook of `approval` is for the call.
+    pub(crate) fn has_channel(&self, input: &Input) -> bool {
+        let plan = self.plan(Event::Approval);
+        !plan.hooks.is_empty() && !plan.matching(input).is_empty()
+    }
+
+    /// Returns the input of `approval`, with what only this question has; `None` at other events.
+    pub(super) fn question(
+        &self,
+        events: &[Event],
+        input: &Input,
+        until: Option<Instant>,
+    ) -> Option<Box<Input>> {
+        if events != [Event::Approval] {
+            return None;
+        }
+        let mut input = self.complete(Event::Approval, input).into_owned();
+        let mut question = input.approval.take().unwrap_or_default();
+        let plan = self.plan(Event::Approval);
+        let deadlines = Deadlines::new(std::iter::once(plan), until);
+        let hooks = plan.matching(&input);
+        let hooks = hooks.iter().map(|index| &plan.hooks[*index]);
+        let last = hooks.map(|bound| deadlines.until(bound, None).answer).max();
+        let left = last.map(|end| end.saturating_duration_since(now()));
+        let left = left.and_then(|left| SignedDuration::try_from(left).ok()).unwrap_or_default();
+        let expires = Timestamp::now().checked_add(left).unwrap_or(Timestamp::MAX);
+        // Without it the digest still binds an answer to the call.
+        question.id = random_id().unwrap_or_default();
+        question.digest = call_digest(&input);
+        question.expires = format!("{expires:.0}");
+        input.approval = Some(question);
+        Some(Box::new(input))
+    }
+}
+
+impl Evaluation<'_> {
+    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
+    pub(super) fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
+        let versions = &self.moment.versions;
+        let Some(asked) = &versions.input(self.judged()).approval else { return };
+        if verdict.hooks.is_empty() {
+            return;
+        }
+        let mut report = ApprovalReport {
+            digest: asked.digest.clone(),
+            id: Some(asked.id.clone()),
+            ..ApprovalReport::default()
+        };
+        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
+        if answered && let Some(outcome) = outcome {
+            report.decision = verdict.decision;
+            report.by.clone_from(&outcome.output.by);
+            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
+            report.answered = Some(format!("{:.0}", Timestamp::now()));
+        }
+        if verdict.decision.is_none() {
+            let mut why = Vec::new();
+            for outcome in outcomes {
+                let title = self.moment.bound(outcome.hook).title();
+                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
+                why.push(format!("{title}: {problem}"));
+            }
+            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
+            verdict.absorb(Verdict::denied(Event::Approval, denied));
+        }
+        verdict.approval = Some(Box::new(report));
     }
 }

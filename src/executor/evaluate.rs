@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use tokio::time::timeout_at;
 
-use super::ask::{Answer, Asked, HookId, Moment, Stage};
+use super::ask::{Asked, HookId, Moment, Stage};
 use super::dispatch::{DispatchOptions, Executor};
 use super::explain::Taken;
 use super::outcome::Outcome;
 use super::spans;
 use super::time::{BY_CALLER, Deadlines, now, share};
-use super::versions::{ORIGINAL, Sight, Versions, changes};
+use super::versions::{ORIGINAL, Versions, changes};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};
@@ -22,7 +22,7 @@ use crate::wire::{HookStatus, Input, Output};
 pub(super) struct Evaluation<'e> {
     pub(super) moment: Moment<'e>,
     /// All answers, in the order in which they were given.
-    pub(super) answers: Vec<Answer>,
+    pub(super) answers: Vec<Outcome>,
     /// The version that the last turn left.
     pub(super) last: usize,
     /// The turns of this round.
@@ -108,7 +108,8 @@ impl<'e> Evaluation<'e> {
 
     /// Runs the hooks, then those of the events that follow from the others.
     async fn run(&mut self) {
-        if let Some(cause) = self.refusal() {
+        let mut places = 0..self.moment.stages.len();
+        if let Some(cause) = places.find_map(|place| self.refusal_at(place)) {
             self.is_refused = true;
             self.withhold_everything(&cause);
             return;
@@ -141,10 +142,6 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns why no hook can be chosen by the tool's name, where the event is denied for that.
-    fn refusal(&self) -> Option<String> {
-        (0..self.moment.stages.len()).find_map(|place| self.refusal_at(place))
-    }
-
     pub(super) fn refusal_at(&self, place: usize) -> Option<String> {
         let plan = self.moment.stages[place].plan;
         if plan.hooks.is_empty() || !plan.contract.may_block {
@@ -172,7 +169,10 @@ impl<'e> Evaluation<'e> {
             }
             let share = end.and_then(|_| share(end, self.waiting(&order[position..])));
             let started = now();
-            let answer = self.call(*hook, share).await;
+            let mut answer = None;
+            if let Some(asked) = self.moment.choose(*hook, self.last, false) {
+                answer = self.moment.call(asked, share).await;
+            }
             self.moment.stages[hook.place].took += now().saturating_duration_since(started);
             if let Some(answer) = answer {
                 self.answers.push(answer);
@@ -187,9 +187,9 @@ impl<'e> Evaluation<'e> {
         let mut order = Vec::new();
         for (place, stage) in self.moment.stages.iter().enumerate() {
             if !stage.only_judges() {
-                order.extend(
-                    stage.plan.rewriters.iter().map(|index| HookId { place, index: *index }),
-                );
+                for index in &stage.plan.rewriters {
+                    order.push(HookId { place, index: *index });
+                }
             }
         }
         order.extend(&self.became_rewriters);
@@ -208,23 +208,17 @@ impl<'e> Evaluation<'e> {
             if self.failed_in_turn.contains(hook) {
                 continue;
             }
-            let sight = self.moment.sight(hook.place, self.last);
-            if self.moment.matching(sight).binary_search(&hook.index).is_ok() {
+            if self.moment.matches(*hook, self.last) {
                 waiting += 1;
             }
         }
         waiting
     }
 
-    async fn call(&self, hook: HookId, share: Option<Instant>) -> Option<Answer> {
-        let sight = self.moment.sight(hook.place, self.last);
-        let asked = self.moment.choose(hook, sight)?;
-        self.moment.call(asked, share).await
-    }
-
     /// Takes the answer of a hook whose turn it is.
     fn take_turn(&mut self, number: usize) {
-        let Answer { hook, version: got, ref outcome, .. } = self.answers[number];
+        let outcome = &self.answers[number];
+        let (hook, got) = (outcome.hook, outcome.version);
         if outcome.status == HookStatus::Failed {
             self.failed_in_turn.push(hook);
         }
@@ -270,15 +264,14 @@ impl<'e> Evaluation<'e> {
                 continue;
             }
             for version in versions.into_iter().flatten() {
-                let sight = self.moment.sight(place, version);
-                for index in self.moment.matching(sight).iter() {
+                for index in self.moment.matching(place, version).iter() {
                     let hook = HookId { place, index: *index };
                     if !self.is_judge(hook, judged) || self.kept(hook, version).is_some() {
                         continue;
                     }
                     let is_asked = asked.iter().any(|asked: &Asked<'_>| asked.hook == hook);
-                    let sight = Sight { repeated: is_asked || self.was_called(hook), ..sight };
-                    asked.extend(self.moment.choose(hook, sight));
+                    let repeated = is_asked || self.was_called(hook);
+                    asked.extend(self.moment.choose(hook, version, repeated));
                 }
             }
         }
@@ -353,12 +346,13 @@ impl<'e> Evaluation<'e> {
 
     /// Step 3: a judge that rewrites is a rewriter for the rest of the moment.
     fn take_judgement(&mut self, number: usize) {
-        let Answer { hook, version, ref outcome, .. } = self.answers[number];
+        let outcome = &self.answers[number];
+        let hook = outcome.hook;
         let bound = self.moment.bound(hook);
         let may_become = bound.hook.phase == Phase::Validate
             && !self.is_rewriter(hook)
             && !self.moment.stages[hook.place].only_judges();
-        let input = self.moment.versions.input(version);
+        let input = self.moment.versions.input(outcome.version);
         if may_become && self.may_rewrite(hook, outcome) && changes(input, &outcome.output) {
             self.became_rewriters.push(hook);
         }
@@ -370,8 +364,8 @@ impl<'e> Evaluation<'e> {
 
     /// Returns whether an answer keeps the response from the model.
     fn withholds(&self, number: usize) -> bool {
-        let Answer { hook, ref outcome, .. } = self.answers[number];
-        outcome.withholds && self.contract(hook).withholds()
+        let outcome = &self.answers[number];
+        outcome.withholds && self.contract(outcome.hook).withholds()
     }
 
     /// Makes a placeholder the response, whatever others rewrite.
@@ -379,8 +373,8 @@ impl<'e> Evaluation<'e> {
         if self.is_withheld {
             return;
         }
-        let Answer { hook, ref outcome, .. } = self.answers[number];
-        let label = self.moment.bound(hook).hook.label();
+        let outcome = &self.answers[number];
+        let label = self.moment.bound(outcome.hook).hook.label();
         let did = if outcome.error.is_some() { "failed" } else { "denied it" };
         let placeholder = format!("[withheld by hookexec: hook `{label}` {did}]");
         self.answers[number].made = Some(self.replace_response(placeholder));
@@ -420,10 +414,10 @@ impl<'e> Evaluation<'e> {
     fn is_denied(&self) -> bool {
         let mut is_denied = false;
         for answer in &self.answers {
-            if self.contract(answer.hook).may_continue && answer.outcome.output.stop.is_some() {
+            if self.contract(answer.hook).may_continue && answer.output.stop.is_some() {
                 return false;
             }
-            is_denied |= answer.outcome.denied();
+            is_denied |= answer.denied();
         }
         is_denied
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::ask::Answer;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
+use super::outcome::Outcome;
 use crate::config::Hook;
 use crate::config::condition::Trace;
 use crate::describe::Memo;
@@ -85,16 +85,13 @@ impl Executor {
 
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
         let (selection, condition) = self.select(hook, event, input);
+        let is_matched = hook.event.contract().tool_matched;
         Explanation {
             name: hook.label(),
             kind: hook.kind.clone(),
             source: hook.location.to_string(),
             event: hook.event,
-            matcher: if hook.event.contract().tool_matched {
-                Some(hook.matcher.to_string())
-            } else {
-                None
-            },
+            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
             condition,
             selection,
             hook: Arc::clone(hook),
@@ -206,31 +203,29 @@ impl Evaluation<'_> {
 
     fn step(&self, taken: &Taken, kept: bool) -> Step {
         let answer = &self.answers[taken.answer];
-        let Answer { hook, version, outcome, .. } = answer;
-        let bound = self.moment.bound(*hook);
-        let withheld = answer.made.filter(|_| outcome.withholds);
-        let made = taken.left.or(withheld).filter(|made| made != version);
+        let bound = self.moment.bound(answer.hook);
+        let withheld = answer.made.filter(|_| answer.withholds);
+        let made = taken.left.or(withheld).filter(|made| *made != answer.version);
         Step {
             round: taken.round,
             role: if taken.left.is_some() { Role::Turn } else { Role::Judge },
             hook: bound.hook.label(),
             source: bound.hook.location.text(),
             event: bound.hook.event,
-            input: version + 1,
+            input: answer.version + 1,
             repeated: answer.repeated,
             kept,
-            decision: outcome.unenforced.as_ref().unwrap_or(&outcome.output).decision,
+            decision: answer.unenforced.as_ref().unwrap_or(&answer.output).decision,
             made: made.map(|made| made + 1),
             remarks: if kept { Vec::new() } else { self.remarks(answer) },
         }
     }
 
     /// Returns why an answer, or a part of it, does not count.
-    fn remarks(&self, answer: &Answer) -> Vec<String> {
-        let before = &answer.outcome;
-        let mut settled = self.settled(answer.clone());
+    fn remarks(&self, before: &Outcome) -> Vec<String> {
+        let mut settled = self.settled(before.clone());
         let mut remarks = settled.warnings.split_off(before.warnings.len());
-        let lead = format!("hook {}: ", self.moment.bound(answer.hook).title());
+        let lead = format!("hook {}: ", self.moment.bound(before.hook).title());
         for notice in settled.notices.split_off(before.notices.len()) {
             remarks.push(notice.trim_start_matches(&lead).to_owned());
         }

@@ -48,13 +48,11 @@ impl Interpreter<'_> {
             // It allowed the input that it wanted, which is not the current one.
             output.decision = None;
         }
-        if output.additional_context.is_some() && contract.context == ContextMode::None {
-            output.additional_context = None;
-            dropped.push(format!("`{event}` takes no context"));
-        }
-        if output.summary.is_some() && !contract.summary {
-            output.summary = None;
-            dropped.push(format!("`{event}` takes no summary"));
+        let takes_context = contract.context != ContextMode::None;
+        let context = unusable("context", &mut output.additional_context, takes_context);
+        let summary = unusable("summary", &mut output.summary, contract.summary);
+        for what in [context, summary].into_iter().flatten() {
+            dropped.push(format!("`{event}` takes no {what}"));
         }
         if event == Event::Approval {
             if let Some(problem) = self.is_not_bound(&output)
@@ -166,39 +164,33 @@ impl Interpreter<'_> {
     }
 
     fn keep_rewrites(&self, output: &mut Output, dropped: &mut Vec<String>) {
-        let event = self.contract.event;
         let rewrite = self.contract.rewrite;
+        let (is_call, is_request) = (rewrite == Rewrite::ToolInput, rewrite == Rewrite::Request);
+        let (is_response, is_tool_response) =
+            (rewrite == Rewrite::Response, rewrite == Rewrite::ToolResponse);
+        let may_change_arguments = is_call || self.may_approve_with_arguments;
         let mut keys = Vec::new();
-        if rewrite != Rewrite::ToolInput {
-            if !self.may_approve_with_arguments && output.updated_input.take().is_some() {
-                keys.push("updated_input");
-            }
-            if output.updated_tool_name.take().is_some() {
-                keys.push("updated_tool_name");
-            }
-        }
-        if rewrite == Rewrite::Request {
-            // As in docker-agent, an empty list is not a rewrite: no model takes a call without messages.
-            output.updated_messages =
-                output.updated_messages.take().filter(|messages| !messages.is_empty());
-        } else {
-            if output.updated_messages.take().is_some() {
-                keys.push("updated_messages");
-            }
-            if output.updated_request.take().is_some() {
-                keys.push("updated_request");
-            }
-        }
-        if rewrite != Rewrite::Response && output.updated_response.take().is_some() {
-            keys.push("updated_response");
-        }
-        if rewrite != Rewrite::ToolResponse && output.updated_tool_response.take().is_some() {
-            keys.push("updated_tool_response");
-        }
+        keys.extend(unusable("updated_input", &mut output.updated_input, may_change_arguments));
+        keys.extend(unusable("updated_tool_name", &mut output.updated_tool_name, is_call));
+        keys.extend(unusable("updated_messages", &mut output.updated_messages, is_request));
+        keys.extend(unusable("updated_request", &mut output.updated_request, is_request));
+        keys.extend(unusable("updated_response", &mut output.updated_response, is_response));
+        let response = &mut output.updated_tool_response;
+        keys.extend(unusable("updated_tool_response", response, is_tool_response));
         for key in keys {
-            dropped.push(format!("`{key}` can't be used at `{event}`"));
+            dropped.push(format!("`{key}` can't be used at `{}`", self.contract.event));
+        }
+        // As in docker-agent, an empty list is not a rewrite: no model takes a call without messages.
+        if output.updated_messages.as_ref().is_some_and(Vec::is_empty) {
+            output.updated_messages = None;
         }
     }
+}
+
+/// Takes away what an answer has under `key`, unless it may have it. Returns the key if there was
+/// something.
+fn unusable<T>(key: &'static str, value: &mut Option<T>, may_have: bool) -> Option<&'static str> {
+    if may_have || value.take().is_none() { None } else { Some(key) }
 }
 
 /// Returns whether a name in an answer is the event's name, in any agent's spelling.

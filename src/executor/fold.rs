@@ -7,18 +7,22 @@ use std::collections::HashSet;
 use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::{Event, Permission};
-use crate::wire::claude_code::{self, ClaudeKeys};
+use crate::wire::claude_code::decision_of;
 use crate::wire::{Decision, HookStatus, Verdict, widest};
+
+/// Why a key that belongs to a decision is ignored.
+const NOT_ALONE: &str =
+    "it counts only with the decision of its own hook, and another hook decided";
 
 /// Folds `outcomes`, which are in config order. Rewrites are handled elsewhere.
 pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdict {
     // Most events have one hook, and then nothing is allocated.
     if let [only] = outcomes {
-        return fold_all(event, &[(&hooks[only.index], only)], false);
+        return fold_all(event, &[(&hooks[only.hook.index], only)], false);
     }
     let mut said = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
-        said.push((&hooks[outcome.index], outcome));
+        said.push((&hooks[outcome.hook.index], outcome));
     }
     fold_all(event, &said, false)
 }
@@ -121,21 +125,51 @@ fn decide(verdict: &mut Verdict, by_layer: &[Said<'_>], of_moment: bool) {
     verdict.allowed = verdict.decision.is_none_or(|decision| decision == Decision::Allow);
 }
 
-/// Passes on the keys that only Claude Code understands, and returns a remark on each that does not count.
+/// Puts the keys that only Claude Code understands into the verdict: the first value of each counts.
+/// Returns a remark on each other one.
 fn pass_on_keys_of_claude_code(verdict: &mut Verdict, by_layer: &[Said<'_>]) -> Vec<String> {
-    if by_layer.iter().all(|(_, outcome)| outcome.output.claude_code.is_empty()) {
-        return Vec::new();
+    let mut ignored = Vec::new();
+    for said in by_layer {
+        let (bound, outcome) = said;
+        for (key, value) in &outcome.output.claude_code {
+            if key_counts(key, *said, verdict.decision, by_layer) {
+                let first = verdict.claude_code.entry(key.clone()).or_insert_with(|| value.clone());
+                if first != value {
+                    let remark = format!("an earlier hook gives another `{key}`, which counts");
+                    ignored.push(format!("hook {}: {remark}", bound.title()));
+                }
+            } else if decision_of(key) == verdict.decision
+                && verdict.claude_code.get(key) != Some(value)
+            {
+                ignored.push(format!("hook {}: `{key}` is ignored: {NOT_ALONE}", bound.title()));
+            }
+        }
     }
-    let mut given = Vec::new();
-    for (bound, outcome) in by_layer {
-        let (keys, decision) = (&outcome.output.claude_code, outcome.output.decision);
-        given.push(ClaudeKeys { keys, decision, rank: bound.rank() });
+    ignored
+}
+
+/// Returns whether a key counts if a hook gives it, where the verdict is `decided`. A key that belongs
+/// to a decision is taken from the highest layer that decided so. A call is deferred if every hook that
+/// asks defers it.
+fn key_counts(
+    key: &str,
+    (bound, outcome): Said<'_>,
+    decided: Option<Decision>,
+    by_layer: &[Said<'_>],
+) -> bool {
+    let Some(decision) = decision_of(key) else { return true };
+    if decided != Some(decision) || outcome.output.decision != decided {
+        return false;
     }
-    let mut remarks = Vec::new();
-    for (place, remark) in claude_code::pass_on(verdict, &given) {
-        remarks.push(format!("hook {}: {remark}", by_layer[place].0.title()));
+    let mut deciders = by_layer.iter().filter(|(_, other)| other.output.decision == decided);
+    if decision == Decision::Ask {
+        for (_, other) in deciders.clone() {
+            if !other.output.claude_code.contains_key(key) {
+                return false;
+            }
+        }
     }
-    remarks
+    deciders.next().is_some_and(|(highest, _)| highest.rank() == bound.rank())
 }
 
 /// Texts that are not empty, in their order.
@@ -236,14 +270,14 @@ mod laws {
     fn outcomes() -> impl Strategy<Value = Vec<Outcome>> {
         proptest::collection::vec(outcome(), 0..6).prop_map(|mut outcomes| {
             for (index, outcome) in outcomes.iter_mut().enumerate() {
-                outcome.index = index;
+                outcome.hook.index = index;
             }
             outcomes
         })
     }
 
     fn folded(outcomes: &[Outcome]) -> Verdict {
-        let count = outcomes.iter().map(|outcome| outcome.index + 1).max().unwrap_or(0);
+        let count = outcomes.iter().map(|outcome| outcome.hook.index + 1).max().unwrap_or(0);
         fold(Event::PreToolUse, &hooks(count), outcomes)
     }
 

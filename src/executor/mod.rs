@@ -7,7 +7,6 @@
 //!
 //! `evaluate` has the rules, in the order of the page "How hooks decide".
 
-mod approval;
 mod ask;
 pub(crate) mod background;
 pub(crate) mod build;
@@ -15,13 +14,11 @@ pub(crate) mod conclude;
 pub(crate) mod dispatch;
 mod evaluate;
 pub(crate) mod explain;
-mod failure;
 mod filter;
 mod fold;
 mod interpret;
 mod outcome;
 mod parallel;
-mod run;
 mod select;
 mod spans;
 #[cfg(test)]

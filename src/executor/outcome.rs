@@ -2,17 +2,21 @@
 
 use std::time::Duration;
 
+use super::ask::HookId;
 use super::select::Bound;
+use super::versions::ORIGINAL;
 use crate::wire::claude_code::decision_of;
 use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, widest};
 
-/// The outcome of one hook.
+/// The outcome of one hook that was asked about one version of the input.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
-    /// The place of its event in the moment.
-    pub(super) place: usize,
-    /// The hook's place in config order.
-    pub(super) index: usize,
+    pub(super) hook: HookId,
+    pub(super) version: usize,
+    /// The version that its rewrite made, once it was applied.
+    pub(super) made: Option<usize>,
+    /// Whether its input had `"repeated": true`.
+    pub(super) repeated: bool,
     pub(super) status: HookStatus,
     /// The answer, without what the event does not support.
     pub(super) output: Box<Output>,
@@ -34,8 +38,6 @@ pub(super) struct Outcome {
     pub(super) usage: Option<Usage>,
     /// Whether what it should have rewritten is kept from the model: it denied, or failed.
     pub(super) withholds: bool,
-    /// Whether it rewrote the input, or wanted to.
-    pub(super) rewrote: bool,
 }
 
 impl Outcome {
@@ -48,8 +50,10 @@ impl Outcome {
     /// allocate an answer only to drop it.
     pub(super) fn of(index: usize, output: Box<Output>) -> Self {
         Self {
-            place: 0,
-            index,
+            hook: HookId { place: 0, index },
+            version: ORIGINAL,
+            made: None,
+            repeated: false,
             status: HookStatus::default(),
             output,
             unenforced: None,
@@ -63,7 +67,6 @@ impl Outcome {
             duration: Duration::ZERO,
             usage: None,
             withholds: false,
-            rewrote: false,
         }
     }
 
@@ -134,7 +137,7 @@ impl Outcome {
         self.error = self.error.or(next.error);
         self.failed_open |= next.failed_open;
         self.withholds |= next.withholds;
-        self.rewrote |= next.rewrote;
+        self.made = self.made.or(next.made);
         add_new(&mut self.warnings, next.warnings);
         add_new(&mut self.notices, next.notices);
         if self.stdout.is_empty() {
@@ -187,7 +190,7 @@ impl Outcome {
             decision: said.decision,
             reason: said.reason.clone(),
             withheld: self.withholds,
-            rewrote: self.rewrote || said.rewrites(),
+            rewrote: self.made.is_some() || said.rewrites(),
             exit_code: self.exit_code,
             // On a busy machine a clock is not more precise than a microsecond.
             duration_ms: (self.duration.as_secs_f64() * 1e6).round() / 1e3,

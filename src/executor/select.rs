@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::run::Runs;
+use super::ask::Runs;
 use crate::config::{Hook, Layer, Phase};
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
@@ -104,35 +104,29 @@ impl Plan {
 
     /// Returns the hooks whose matcher matches, without duplicates. Conditions are not evaluated.
     pub(crate) fn matching(&self, input: &Input) -> Arc<[usize]> {
-        if let Some(known) = self.known(input) {
-            return known;
+        if !self.contract.tool_matched {
+            return Arc::clone(&self.all);
         }
-        let found = self.find(input);
-        if self.is_cached(input) {
+        let tool = input.tool();
+        // It must depend on the tool's name alone, and a matcher look at the name. Kinds come from
+        // adapters, which live for one event.
+        let is_cached =
+            self.by_name_alone && input.tool_kinds.is_empty() && tool.len() <= LONGEST_MATCHED;
+        if is_cached {
+            let by_tool = self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(known) = by_tool.get(tool) {
+                return Arc::clone(known);
+            }
+        }
+        let indexes = (0..self.hooks.len()).filter(|index| self.matches(*index, input)).collect();
+        let found = first_of_each(indexes, &self.hooks);
+        if is_cached {
             let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
             if by_tool.len() < CACHED_NAMES {
-                by_tool.insert(input.tool().into(), Arc::clone(&found));
+                by_tool.insert(tool.into(), Arc::clone(&found));
             }
         }
         found
-    }
-
-    /// Returns what [`matching`](Self::matching) returns, if it is known without trying a matcher.
-    fn known(&self, input: &Input) -> Option<Arc<[usize]>> {
-        if !self.contract.tool_matched {
-            return Some(Arc::clone(&self.all));
-        }
-        if !self.is_cached(input) {
-            return None;
-        }
-        let by_tool = self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
-        by_tool.get(input.tool()).cloned()
-    }
-
-    /// Returns whether the result may be cached: it must depend on the tool's name alone, and a
-    /// matcher look at the name. Kinds come from adapters, which live for one event.
-    fn is_cached(&self, input: &Input) -> bool {
-        self.by_name_alone && input.tool_kinds.is_empty() && input.tool().len() <= LONGEST_MATCHED
     }
 
     /// Returns why no hook can be chosen for `input` by its tool.
@@ -158,11 +152,6 @@ impl Plan {
         } else {
             None
         }
-    }
-
-    fn find(&self, input: &Input) -> Arc<[usize]> {
-        let indexes = (0..self.hooks.len()).filter(|index| self.matches(*index, input)).collect();
-        first_of_each(indexes, &self.hooks)
     }
 
     /// Returns whether the hook's matcher matches the tool, by name, by kind or by the name that it

@@ -13,16 +13,6 @@ use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 /// The input that came is the first version.
 pub(super) const ORIGINAL: usize = 0;
 
-/// One version, as the hooks of one event get it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sight {
-    pub(super) version: usize,
-    pub(super) event: Event,
-    /// The place of the event in the moment.
-    pub(super) place: usize,
-    pub(super) repeated: bool,
-}
-
 /// All inputs of one moment. The caller's input is never changed.
 pub(super) struct Versions<'e> {
     original: Version<'e>,
@@ -98,27 +88,30 @@ impl<'e> Versions<'e> {
         self.input(number).tool_name != self.input(ORIGINAL).tool_name
     }
 
-    /// Returns an input as hooks are shown it, and what is made of it at most once.
-    pub(super) fn shown(&self, sight: Sight) -> (&Input, &Shared) {
-        let version = self.version(sight.version);
-        if !sight.repeated && version.input().hook_event_name == Some(sight.event) {
+    /// Returns a version as the hooks of `event`, which has this place in the moment, are shown it, and
+    /// what is made of it at most once.
+    pub(super) fn shown(
+        &self,
+        version: usize,
+        event: Event,
+        place: usize,
+        repeated: bool,
+    ) -> (&Input, &Shared) {
+        let version = self.version(version);
+        if !repeated && version.input().hook_event_name == Some(event) {
             return (version.input(), &version.shared);
         }
         let shown = version.shown.get_or_init(|| {
             let places = self.events * 2;
             repeat_with(OnceLock::new).take(places).collect()
         });
-        let place = sight.place * 2 + usize::from(sight.repeated);
-        let (input, shared) = &**shown[place].get_or_init(|| Box::new(self.make_shown(sight)));
+        let (input, shared) = &**shown[place * 2 + usize::from(repeated)].get_or_init(|| {
+            let mut input = version.input().clone();
+            input.hook_event_name = Some(event);
+            input.repeated = repeated;
+            Box::new((input, version.shared.with_same_call()))
+        });
         (input, shared)
-    }
-
-    fn make_shown(&self, sight: Sight) -> (Input, Shared) {
-        let version = self.version(sight.version);
-        let mut input = version.input().clone();
-        input.hook_event_name = Some(sight.event);
-        input.repeated = sight.repeated;
-        (input, version.shared.with_same_call())
     }
 
     /// Returns the version that an answer makes of another one; the same one if it changes nothing.
@@ -198,40 +191,18 @@ pub(super) fn same(one: &Input, other: &Input) -> bool {
 
 /// Returns `input` as `output` rewrites it, if that changes it.
 pub(super) fn rewritten(input: &Input, output: &Output, describer: Describer) -> Option<Input> {
-    if !changes(input, output) {
+    // An input can be large.
+    if !output.rewrites() {
         return None;
     }
     let mut next = input.clone();
     change(&mut next, output, describer);
-    Some(next)
+    if same(input, &next) { None } else { Some(next) }
 }
 
-/// Returns whether `output` changes `input`, by the keys that it rewrites alone: an input can be
-/// large.
+/// Returns whether `output` changes `input`.
 pub(super) fn changes(input: &Input, output: &Output) -> bool {
-    let changes_arguments = match (&output.updated_input, &input.tool_input) {
-        (Some(InputChange::Patch(keys)), Some(known)) => {
-            keys.iter().any(|(key, new)| known.get(key) != Some(new))
-        }
-        (Some(InputChange::Patch(keys)), None) => !keys.is_empty(),
-        (Some(InputChange::Replace(new)), known) => known.as_ref() != Some(new),
-        (None, _) => false,
-    };
-    let changes_request = output.updated_request.as_ref().is_some_and(|request| {
-        differs(request.model.as_ref(), input.model_id.as_ref())
-            || differs(request.tools.as_ref(), input.tools.as_ref())
-            || differs(request.options.as_ref(), input.options.as_ref())
-    });
-    output.updated_tool_name.as_ref().is_some_and(|name| input.tool() != name)
-        || changes_arguments
-        || changes_request
-        || differs(output.updated_messages.as_ref(), input.messages.as_ref())
-        || differs(output.updated_response.as_ref(), input.response.as_ref())
-        || differs(output.updated_tool_response.as_ref(), input.tool_response.as_ref())
-}
-
-fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
-    new.is_some() && new != now
+    rewritten(input, output, None).is_some()
 }
 
 impl Executor {
@@ -273,12 +244,12 @@ fn change(input: &mut Input, output: &Output, describer: Describer) {
         rename(input, name, describer);
     }
     match &output.updated_input {
-        Some(InputChange::Patch(keys)) => {
+        Some(InputChange::Patch(keys)) if !keys.is_empty() => {
             let arguments = input.tool_input.get_or_insert_default();
             arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
-        None => {}
+        Some(InputChange::Patch(_)) | None => {}
     }
     if let Some(messages) = &output.updated_messages {
         input.messages = Some(messages.clone());

@@ -19,7 +19,7 @@ const NO_SEAT: &str = "as many hooks of its layer were running as may run at onc
                        sooner, or raise its `timeout`";
 
 /// Limits how many hooks run at once. An executor that replaces another one takes it over.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Capacity {
     pub(crate) background: Background,
     pub(crate) seats: Seats,
@@ -51,9 +51,12 @@ pub(crate) enum Place<'a> {
     Background { seat: &'a Seat },
 }
 
-impl Default for Seats {
+impl Default for Capacity {
     fn default() -> Self {
-        Self::new(SEATS)
+        // How many hooks of one layer run in the background at once.
+        let seats = Seats::new([32; Layer::RANKS]);
+        let background = Background { tasks: Mutex::default(), seats };
+        Self { background, seats: Seats::new(SEATS), blocks: false }
     }
 }
 
@@ -109,13 +112,6 @@ pub(crate) const BACKGROUND_FULL: &str =
 pub(crate) struct Background {
     tasks: Mutex<JoinSet<()>>,
     seats: Seats,
-}
-
-impl Default for Background {
-    fn default() -> Self {
-        // How many hooks of one layer run in the background at once.
-        Self { tasks: Mutex::default(), seats: Seats::new([32; Layer::RANKS]) }
-    }
 }
 
 impl Background {

@@ -1,6 +1,7 @@
 //! `type: builtin`: Rust functions called by name.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -159,10 +160,9 @@ where
     Ok(Arc::new(move |call| function(call.input, &parameters).map_err(Into::into)))
 }
 
-/// Builds the handler of a hook of `type: builtin`, which names one of `names`.
-pub(crate) fn build<'n>(
-    find: impl Fn(&str) -> Option<&'n Builtin>,
-    names: impl Fn() -> BTreeSet<&'n str>,
+/// Builds the handler of a hook of `type: builtin`, which names one of `builtins`.
+pub(crate) fn build(
+    builtins: &BTreeMap<Cow<'static, str>, Builtin>,
     counter: Counter,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
@@ -171,12 +171,11 @@ pub(crate) fn build<'n>(
             .at("command")
             .hint("write `command: add_date`; arguments go into `args`"));
     };
-    let Some(builtin) = find(name) else {
-        let names = names();
-        let hint = if names.is_empty() {
+    let Some(builtin) = builtins.get(&**name) else {
+        let hint = if builtins.is_empty() {
             "this program registered no builtins; `hookexec_builtins::register` adds the shipped ones".to_owned()
         } else {
-            suggest::hint_or_list(name, names, "known builtins:")
+            suggest::hint_or_list(name, builtins.keys().map(AsRef::as_ref), "known builtins:")
         };
         return Err(BuildError::new(format!("unknown builtin `{name}`")).at("command").hint(hint));
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::answer::BLOCK;
 use crate::config::Hook;
 use crate::dialect::Dialect;
-use crate::handler::{Call, Exited, Failure, HandlerError, HandlerResult};
+use crate::handler::{Call, Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
 use crate::matcher::Matcher;
 use crate::wire::json_bytes;
 
@@ -52,6 +52,6 @@ impl Words {
                 Err(error) => answers.push(Err(error)),
             }
         }
-        Ok(HandlerResult::each(answers, warnings))
+        Ok(HandlerResult { warnings, ..HandlerAnswer::Each(answers).into() })
     }
 }

@@ -41,10 +41,7 @@
 //! # }
 //! ```
 
-mod approval;
-mod batch;
 mod cancel;
-mod compaction;
 mod decide;
 mod declared;
 mod model_call;
@@ -56,15 +53,15 @@ mod tool_call;
 mod tool_run;
 mod turn;
 
-pub use approval::{Approval, ApprovalRequest};
-pub use batch::Batch;
-pub use compaction::{Compaction, CompactionSource};
+pub use decide::{Approval, ApprovalRequest};
 pub use declared::DeclaredEvents;
+pub use model_call::{Compaction, CompactionSource};
 pub use model_call::{ModelCall, ModelRequest, PendingModel};
 pub use outcome::{DeniedBy, Outcome, Refused, ToolEnd, ToolOutcome, Trail};
 pub use scope::{CallerDeadline, Scope};
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, ToolCall, ToolError, ToolFacts};
+pub use tool_run::Batch;
 pub use tool_run::{PendingTool, ToolRun};
 pub use turn::{Finished, Turn, TurnEnd, TurnState};
 

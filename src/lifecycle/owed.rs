@@ -13,15 +13,10 @@ pub(super) struct Owed {
 
 impl Owed {
     /// Returns the debt of a session, a turn or a tool call by the name `of`.
-    pub(super) fn new(of: &str, warning: &'static str) -> Self {
-        Self { of: of.to_owned(), warning, ended: AtomicBool::new(false), is_due: true }
-    }
-
-    /// Returns that of something that began elsewhere: its end may come here, but is not due.
-    pub(super) fn elsewhere(of: &str, warning: &'static str) -> Self {
-        let mut owed = Self::new(of, warning);
-        owed.is_due = false;
-        owed
+    ///
+    /// It is not due if the thing began elsewhere: its end may come here, or there.
+    pub(super) fn new(of: &str, warning: &'static str, is_due: bool) -> Self {
+        Self { of: of.to_owned(), warning, ended: AtomicBool::new(false), is_due }
     }
 
     /// Notes the end, and returns whether it is the first.

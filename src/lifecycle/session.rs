@@ -120,7 +120,7 @@ impl SessionBuilder {
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let executor = executor.into();
         executor.start_processes();
-        let owed = Owed::new(&self.common.session_id, DROPPED);
+        let owed = Owed::new(&self.common.session_id, DROPPED, true);
         let mut session = Session { owed, ..self.attach(executor) };
         if !session.executor().unfired_told.swap(true, Ordering::Relaxed) {
             for hook in &session.unfired {
@@ -142,7 +142,7 @@ impl SessionBuilder {
     pub fn attach(self, executor: impl Into<Arc<Executor>>) -> Session {
         let executor = executor.into();
         let unfired = self.declared.unfired(executor.hooks());
-        let owed = Owed::elsewhere(&self.common.session_id, DROPPED);
+        let owed = Owed::new(&self.common.session_id, DROPPED, false);
         let facts = SessionFacts {
             executor: Mutex::new(executor),
             common: self.common,
@@ -230,7 +230,8 @@ impl Session {
     /// When a hook blocks the prompt, or has stopped the session; the turn has not begun then, and no
     /// `turn_end` follows.
     pub async fn turn(&self, prompt: impl Into<String>) -> Result<Turn, Box<Refused>> {
-        self.begin_turn(self.next_turn_id(), Some(prompt.into())).await
+        let number = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
+        self.begin_turn(format!("turn-{number}"), Some(prompt.into())).await
     }
 
     /// Begins a turn whose id is the host's own: `user_prompt_submit` if there is a prompt, then
@@ -319,10 +320,6 @@ impl Session {
         let reason = reason.into();
         trail.push(self.fire_with(Event::SessionEnd, |input| input.reason = Some(reason)).await);
         trail
-    }
-
-    fn next_turn_id(&self) -> String {
-        format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 

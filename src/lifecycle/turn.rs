@@ -122,7 +122,7 @@ impl Deref for Turn {
 
 impl Turn {
     pub(super) fn new(session: &Scope, state: TurnState) -> Self {
-        let owed = Owed::elsewhere(&state.turn_id, DROPPED);
+        let owed = Owed::new(&state.turn_id, DROPPED, false);
         let id = state.turn_id.clone();
         let facts = TurnFacts { state: Mutex::new(state), refused: Mutex::default() };
         let facts = Arc::new(facts);
@@ -139,7 +139,7 @@ impl Turn {
     pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
         opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
         self.opening = opening;
-        self.owed = Owed::new(self.id(), DROPPED);
+        self.owed = Owed::new(self.id(), DROPPED, true);
         self
     }
 

@@ -4,17 +4,17 @@
 //! names: `$serde_json::private::Number` as a number, `$serde_json::private::RawValue` as the JSON in
 //! its text. A model, or a server of tools, can write such a key. Every type that crosses a boundary
 //! reads its values as they are written, with the functions named `exact`, and every text is read by
-//! [`parse_strict`](super::parse_strict).
+//! [`parse_strict`].
 
 use std::borrow::Cow;
 
-use hookexec_files::json::deserialize_exact;
+use hookexec_files::json::{deserialize_exact, parse_json};
 use serde::de::Error as _;
 use serde::{Deserializer, Serialize};
 use serde_json::Value;
 
 use super::output_reader::kind;
-use super::{ApprovalQuestion, JsonObject, WireError};
+use super::{ApprovalQuestion, JsonObject};
 use crate::event::{Event, UnknownEvent};
 
 /// The remaining entries of an object: those that no field has taken.
@@ -198,6 +198,32 @@ where
     M: FromIterator<(String, Value)>,
 {
     exact_object(deserializer).map(|object| object.into_iter().collect())
+}
+
+/// JSON from outside that can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", key.map(|key| format!("`{key}` can't be read: ")).unwrap_or_default())]
+#[non_exhaustive]
+pub struct WireError {
+    /// The field of an input that has a wrong value.
+    pub key: Option<&'static str>,
+    /// The mistake.
+    pub problem: String,
+}
+
+impl WireError {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        Self { key: None, problem: problem.into() }
+    }
+}
+
+/// Reads one JSON document and refuses duplicate keys at any depth.
+///
+/// # Errors
+/// When `text` is not exactly one JSON document, has a key twice in one object, nests deeper than
+/// 127 levels, or holds more than 500,000 values and keys.
+pub fn parse_strict(text: &str) -> Result<Value, WireError> {
+    parse_json(text).map_err(|error| WireError::new(error.to_string()))
 }
 
 #[cfg(test)]

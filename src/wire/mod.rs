@@ -2,30 +2,28 @@
 
 mod approval;
 pub(crate) mod claude_code;
-mod error;
 pub(crate) mod field;
 mod input;
 mod output;
 mod output_keys;
 mod output_reader;
-mod same;
 mod tool_result;
 mod verdict;
 
+pub(crate) use hookexec_files::json::same_json;
 #[doc(inline)]
 pub use hookexec_files::json::{JsonObject, StrictJsonError, deserialize_exact, parse_json};
 #[doc(inline)]
 pub use hookexec_files::surrogates::repair_lone_surrogates;
 
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
-pub use error::{WireError, parse_strict};
 pub(crate) use field::Present;
+pub use field::{WireError, parse_strict};
 pub use input::Input;
 pub(crate) use output::UnknownKey;
 pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
-pub(crate) use same::same_json;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
 pub(crate) use verdict::{join, metadata_of, widest};

@@ -3,12 +3,16 @@
 //! A parser that keeps the last of two equal keys reads `{"continue":false,"continue":true}` as
 //! permission. Here that is an error.
 
+mod same;
+
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
+
+pub use same::same_json;
 
 /// A JSON object.
 pub type JsonObject = Map<String, Value>;

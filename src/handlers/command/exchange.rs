@@ -4,8 +4,8 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use hookexec_files::group::{Group, write_at_once};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use hookexec_files::group::{Capture, Group, Overflow, write_at_once};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
 use tokio::time::{sleep_until, timeout};
@@ -33,19 +33,6 @@ pub(super) struct Exchange {
     stdin: Option<ChildStdin>,
     stdout: Capture<ChildStdout>,
     stderr: Capture<ChildStderr>,
-}
-
-/// The outcome of a run.
-#[derive(Debug)]
-pub(super) struct Ending {
-    /// How it ended.
-    pub(super) end: End,
-    /// The bytes that were read of standard output.
-    pub(super) stdout: Vec<u8>,
-    /// The bytes that were read of standard error.
-    pub(super) stderr: Vec<u8>,
-    /// The streams that a process held open after the child had ended.
-    pub(super) leaked: Vec<&'static str>,
 }
 
 /// How a run ended.
@@ -76,34 +63,33 @@ impl Exchange {
     /// `deadline`; then, or when it says too much, stops it and all of its group.
     ///
     /// When `may_leave`, a child whose first line asks not to be waited for is left as it is: it ends
-    /// as [`End::Left`], and the exchange comes back to be [finished](Self::finish) or dropped.
+    /// as [`End::Left`], and the exchange is to be [finished](Self::finish) or dropped.
     ///
-    /// Dropping the future kills the group at once.
-    pub(super) async fn run(
-        mut self,
-        input: &[u8],
-        deadline: Instant,
-        may_leave: bool,
-    ) -> (Ending, Option<Self>) {
-        let mut end = self.converse(input, deadline, may_leave).await;
-        let mut leaked = Vec::new();
-        if matches!(end, End::Left) {
-            let stdout = self.stdout.bytes.clone();
-            return (Ending { end, stdout, stderr: Vec::new(), leaked }, Some(self));
-        }
+    /// Dropping the exchange kills the group at once, unless the child has ended.
+    pub(super) async fn run(&mut self, input: &[u8], deadline: Instant, may_leave: bool) -> End {
+        let end = self.converse(input, deadline, may_leave).await;
         match end {
-            End::Exited(_) => match self.settle().await {
-                Ok(()) => {
-                    leaked.extend(self.stdout.still_open());
-                    leaked.extend(self.stderr.still_open());
+            End::Exited(_) => {
+                // What the ended child left in its pipes.
+                let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
+                if let Ok(Err(overflow)) = timeout(LEAK_TIMEOUT, rest).await {
+                    return End::Overflowed(overflow);
                 }
-                Err(overflow) => end = End::Overflowed(overflow),
-            },
+            }
             End::TimedOut | End::Overflowed(_) => self.stop().await,
             End::Lost(_) | End::Left => {}
         }
-        let (stdout, stderr) = (self.stdout.into_bytes(), self.stderr.into_bytes());
-        (Ending { end, stdout, stderr, leaked }, None)
+        end
+    }
+
+    /// Takes what was read of standard output and of standard error.
+    pub(super) fn take_output(&mut self) -> (Vec<u8>, Vec<u8>) {
+        (std::mem::take(&mut self.stdout.bytes), std::mem::take(&mut self.stderr.bytes))
+    }
+
+    /// Returns the streams that a process holds open although the child has ended.
+    pub(super) fn leaked(&self) -> Vec<&'static str> {
+        [self.stdout.still_open(), self.stderr.still_open()].into_iter().flatten().collect()
     }
 
     /// Waits for a child that was left, and throws away what it says; stops it at `deadline`.
@@ -139,19 +125,19 @@ impl Exchange {
             };
             let read = async {
                 if may_leave {
-                    stdout.fill_until(has_first_line).await.map_err(Some)?;
+                    stdout.fill_until(has_first_line).await.map_err(End::Overflowed)?;
                     if stdout.still_open().is_some() && asks_for_background(&stdout.bytes) {
                         // First write all of stdin and close it.
                         has_input.notified().await;
-                        return Err(None);
+                        return Err(End::Left);
                     }
                 }
-                stdout.fill().await.map_err(Some)
+                stdout.fill().await.map_err(End::Overflowed)
             };
-            match tokio::try_join!(feed, read, async { stderr.fill().await.map_err(Some) }) {
+            let errors = async { stderr.fill().await.map_err(End::Overflowed) };
+            match tokio::try_join!(feed, read, errors) {
                 Ok(_) => std::future::pending().await,
-                Err(Some(overflow)) => End::Overflowed(overflow),
-                Err(None) => End::Left,
+                Err(end) => end,
             }
         };
         // In this order: an answer that is there at the deadline counts.
@@ -160,15 +146,6 @@ impl Exchange {
             end = streams => end,
             status = group.wait() => status.map_or_else(End::Lost, End::Exited),
             () = sleep_until(deadline.into()) => End::TimedOut,
-        }
-    }
-
-    /// Reads what the ended child left in its pipes.
-    async fn settle(&mut self) -> Result<(), Overflow> {
-        let rest = async { tokio::try_join!(self.stdout.fill(), self.stderr.fill()) };
-        match timeout(LEAK_TIMEOUT, rest).await {
-            Ok(Err(overflow)) => Err(overflow),
-            Ok(Ok(_)) | Err(_) => Ok(()),
         }
     }
 
@@ -204,116 +181,4 @@ async fn feed(stdin: &mut Option<ChildStdin>, input: &[u8]) {
         let _ = pipe.flush().await;
     }
     *stdin = None;
-}
-
-/// One output stream of a child and what was read of it.
-///
-/// Never holds more than about twice the limit. Dropping one of its futures loses nothing that was
-/// read; dropping the whole closes the stream, and a process that writes to it later gets SIGPIPE.
-#[derive(Debug)]
-pub(crate) struct Capture<R> {
-    stream: &'static str,
-    /// `None` once the stream has ended.
-    reader: Option<R>,
-    bytes: Vec<u8>,
-    limit: usize,
-    /// Whether it carried more than its limit.
-    overflow: bool,
-}
-
-/// The stream of this name carried more than its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Overflow(pub(crate) &'static str);
-
-impl<R: AsyncRead + Unpin> Capture<R> {
-    /// Returns a capture of at most `limit` bytes; of no stream at all when `reader` is `None`.
-    pub(crate) fn new(stream: &'static str, reader: Option<R>, limit: usize) -> Self {
-        Self { stream, reader, bytes: Vec::new(), limit, overflow: false }
-    }
-
-    /// Reads to the end of the stream, which is when every process that could write to it has closed
-    /// it.
-    ///
-    /// # Errors
-    /// As soon as more than the limit has come; the first bytes up to the limit are kept.
-    pub(crate) async fn fill(&mut self) -> Result<(), Overflow> {
-        self.fill_until(|_| false).await
-    }
-
-    /// Reads until what was read is `enough`, or to the end of the stream.
-    ///
-    /// # Errors
-    /// As soon as more than the limit has come.
-    pub(crate) async fn fill_until(
-        &mut self,
-        enough: impl Fn(&[u8]) -> bool,
-    ) -> Result<(), Overflow> {
-        while !self.overflow && !enough(&self.bytes) && self.read().await {}
-        if self.overflow { Err(Overflow(self.stream)) } else { Ok(()) }
-    }
-
-    /// Reads to the end of the stream and throws away what is over the limit, so that a child that
-    /// is being stopped is not held up by a full pipe.
-    pub(crate) async fn drain(&mut self) {
-        while self.read().await {}
-    }
-
-    /// Returns the stream's name when a process may still write to it.
-    pub(crate) fn still_open(&self) -> Option<&'static str> {
-        if self.reader.is_some() { Some(self.stream) } else { None }
-    }
-
-    /// Returns what was read, and closes the stream.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// Reads once; returns whether there may be more.
-    async fn read(&mut self) -> bool {
-        let Some(reader) = &mut self.reader else { return false };
-        // The least free buffer of a read, in bytes.
-        self.bytes.reserve(4096);
-        // A stream that can't be read has ended as far as we can tell.
-        if !matches!(reader.read_buf(&mut self.bytes).await, Ok(1..)) {
-            self.reader = None;
-            return false;
-        }
-        if self.bytes.len() > self.limit {
-            self.bytes.truncate(self.limit);
-            self.overflow = true;
-        }
-        true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn the_limit_itself_is_not_too_much() {
-        let mut capture = Capture::new("stdout", Some(&b"12345"[..]), 5);
-        assert!(capture.fill().await.is_ok());
-        assert_eq!(capture.still_open(), None);
-        assert_eq!(capture.into_bytes(), b"12345");
-    }
-
-    #[tokio::test]
-    async fn more_than_the_limit_ends_the_capture_and_keeps_its_beginning() {
-        let endless = Some(tokio::io::repeat(b'x'));
-        let mut capture = Capture::new("stdout", endless, 10_000);
-        assert_eq!(capture.fill().await, Err(Overflow("stdout")));
-        assert_eq!(capture.still_open(), Some("stdout"));
-        assert_eq!(capture.into_bytes(), vec![b'x'; 10_000]);
-    }
-
-    #[tokio::test]
-    async fn draining_reads_to_the_end_and_keeps_the_limit() {
-        let long = Some(tokio::io::repeat(b'x').take(1 << 20));
-        let mut capture = Capture::new("stdout", long, 100);
-        capture.drain().await;
-        assert!(capture.fill().await.is_err());
-        assert_eq!(capture.still_open(), None);
-        assert_eq!(capture.into_bytes().len(), 100);
-    }
 }

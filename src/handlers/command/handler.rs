@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::environment::{Environment, set_call_variables};
-use super::exchange::{End, Ending, Exchange, Overflow, STOP_TIME};
+use super::launch::{Environment, Launch, Program, set_call_variables};
+use hookexec_files::group::Overflow;
+
+use super::exchange::{End, Exchange, STOP_TIME};
 use super::expand::Variables;
-use super::launch::{Launch, Program};
 use super::place::{self, absolute};
 use super::shells::{Invocation, Language};
 use crate::answer::BLOCK;
@@ -146,26 +147,23 @@ impl CommandHandler {
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
-        let exchange = match group.await {
+        let mut exchange = match group.await {
             Ok(group) => Exchange::new(group, self.max_output),
             Err(error) => return Err(HandlerError::new(Failure::Start, error.to_string())),
         };
-        let deadline = call.deadline;
-        let (ending, left) = exchange.run(&stdin, deadline, self.may_leave).await;
-        match (left, call.place) {
-            (Some(left), Place::Event { capacity, rank, may_leave: true, .. }) => {
-                // Without a place it is dropped, which stops it.
-                if !capacity.background.spawn(rank, |_| left.finish(deadline)) {
-                    return Err(HandlerError::new(Failure::Other, BACKGROUND_FULL));
-                }
-            }
-            (left, _) => left.into_iter().for_each(Exchange::abandon),
-        }
-        self.report(ending, call.deadline.saturating_duration_since(start))
+        let end = exchange.run(&stdin, call.deadline, self.may_leave).await;
+        let limit = call.deadline.saturating_duration_since(start);
+        self.report(end, exchange, call, limit)
     }
 
-    fn report(&self, ending: Ending, limit: Duration) -> Result<Exited, HandlerError> {
-        let Ending { end, stdout, stderr, leaked } = ending;
+    fn report(
+        &self,
+        end: End,
+        mut exchange: Exchange,
+        call: &Call<'_>,
+        limit: Duration,
+    ) -> Result<Exited, HandlerError> {
+        let (stdout, stderr) = exchange.take_output();
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
                 Some(BLOCK) if let Some(script) = self.missing_script(&stderr) => {
@@ -173,7 +171,7 @@ impl CommandHandler {
                 }
                 Some(code) => {
                     let exited = Exited::new(code, stdout, stderr);
-                    return Ok(Exited { warning: leak_warning(&leaked), ..exited });
+                    return Ok(Exited { warning: leak_warning(&exchange.leaked()), ..exited });
                 }
                 // Its text names the signal.
                 None => (
@@ -183,8 +181,8 @@ impl CommandHandler {
             },
             // What it asked for stands on stdout.
             End::Left => {
-                let exited = Exited::new(0, stdout, stderr);
-                return Ok(exited);
+                leave(exchange, call)?;
+                return Ok(Exited::new(0, stdout, Vec::new()));
             }
             End::TimedOut => (
                 Failure::TimedOut,
@@ -209,6 +207,20 @@ impl CommandHandler {
         };
         Err(HandlerError::new(failure, message).with_stdout(stdout).with_stderr(stderr))
     }
+}
+
+/// Lets a child that asked not to be waited for run on, in the background or by itself.
+fn leave(exchange: Exchange, call: &Call<'_>) -> Result<(), HandlerError> {
+    let Place::Event { capacity, rank, may_leave: true, .. } = call.place else {
+        exchange.abandon();
+        return Ok(());
+    };
+    let deadline = call.deadline;
+    // Without a place it is dropped, which stops it.
+    if capacity.background.spawn(rank, |_| exchange.finish(deadline)) {
+        return Ok(());
+    }
+    Err(HandlerError::new(Failure::Other, BACKGROUND_FULL))
 }
 
 /// Returns the path of the shell, which must be there now: a missing shell is a mistake in the

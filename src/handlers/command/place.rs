@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::environment::Environment;
 use super::expand::{self, Variables};
+use super::launch::Environment;
 use crate::config::Location;
 use crate::handler::BuildError;
 use hookexec_files::directories::{project_of, without_detours};

@@ -6,8 +6,9 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
+use futures_util::future::Shared;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep_until, timeout_at};
 
@@ -17,7 +18,7 @@ use super::minder::Child;
 use super::notifications::NotificationQueue;
 use super::processes::{Counters, ProcessStatistics};
 use crate::config;
-use crate::handler::{BuildError, Failure, HandlerError};
+use crate::handler::{BoxFuture, BuildError, Failure, HandlerError};
 use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use hookexec_files::rpc;
@@ -47,8 +48,9 @@ enum State {
     Stopped,
 }
 
-/// The outcome of a start: `None` while it is under way. The channel closes when its task was dropped.
-type StartOutcome = watch::Receiver<Option<Result<(), HandlerError>>>;
+/// The outcome of a start, for all that wait for it; `None` if its task was dropped, with its runtime or
+/// its executor.
+type StartOutcome = Shared<BoxFuture<'static, Option<Result<(), HandlerError>>>>;
 
 /// Describes what a caller can do now.
 enum Step {
@@ -127,19 +129,14 @@ impl Process {
         deadline: Instant,
     ) -> Result<Arc<Connection>, HandlerError> {
         loop {
-            let mut outcome = match self.step()? {
+            let outcome = match self.step()? {
                 Step::Call(connection) => return Ok(connection),
                 Step::AwaitStart(outcome) => outcome,
             };
-            let Ok(ended) = timeout_at(deadline.into(), outcome.wait_for(Option::is_some)).await
-            else {
-                return Err(self.failure(Failure::TimedOut, "was still starting"));
-            };
-            // Without an outcome its task was dropped, with its runtime or its executor.
-            if let Ok(outcome) = ended
-                && let Some(Err(error)) = &*outcome
-            {
-                return Err(error.clone());
+            match timeout_at(deadline.into(), outcome).await {
+                Ok(Some(Err(error))) => return Err(error),
+                Ok(_) => {}
+                Err(_) => return Err(self.failure(Failure::TimedOut, "was still starting")),
             }
         }
     }
@@ -191,8 +188,8 @@ impl Process {
             }
             _ => None,
         };
-        if let Some(mut outcome) = starting {
-            let _ = outcome.wait_for(Option::is_some).await;
+        if let Some(outcome) = starting {
+            let _ = outcome.await;
         }
         if let State::Running(child) = self.end() {
             child.stop().await;
@@ -253,25 +250,19 @@ impl Process {
         let runtime = Handle::try_current().map_err(|_| {
             self.failure(Failure::Start, "can't be started outside a Tokio runtime")
         })?;
-        let (sender, outcome) = watch::channel(None);
+        let (process, rest_until) = (Arc::clone(self), backoff.until);
         // A task of its own: a caller that goes away does not undo what the others wait for.
-        let start = Arc::clone(self).start_after(backoff.until, sender);
-        let task = runtime.spawn(start).abort_handle();
+        let start = runtime.spawn(async move {
+            if let Some(until) = rest_until {
+                sleep_until(until.into()).await;
+            }
+            let child = process.start_child().await;
+            process.started(child)
+        });
+        let task = start.abort_handle();
+        let outcome = async { start.await.ok() }.boxed().shared();
         *state = State::Starting { task, outcome: outcome.clone() };
         Ok(Step::AwaitStart(outcome))
-    }
-
-    /// Starts the child after its rest, and tells those who wait for it.
-    async fn start_after(
-        self: Arc<Self>,
-        rest_until: Option<Instant>,
-        outcome: watch::Sender<Option<Result<(), HandlerError>>>,
-    ) {
-        if let Some(until) = rest_until {
-            sleep_until(until.into()).await;
-        }
-        let child = self.start_child().await;
-        outcome.send_replace(Some(self.started(child)));
     }
 
     /// Starts the child and waits for its answer to the handshake.

@@ -68,7 +68,7 @@ impl CalledProcess {
                 ("with", "not an MCP server", "if it is one, add `protocol: mcp` to it")
             }
         };
-        let Some(entry) = processes.entry(name) else {
+        let Some(entry) = processes.entries.get(name) else {
             return Err(unknown(name, processes, key));
         };
         let process = entry.process();
@@ -112,12 +112,13 @@ fn tools(request: &Input) -> &[serde_json::Value] {
 
 fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
     let error = BuildError::new(format!("unknown process `{name}`")).at(key);
-    if processes.names().next().is_none() {
+    if processes.entries.is_empty() {
         return error.hint(
             "add `processes:` to this hooks file, or to another one of the same user or project",
         );
     }
-    error.hint(suggest::hint_or_list(name, processes.names(), "known processes:"))
+    let names = processes.entries.keys().map(String::as_str);
+    error.hint(suggest::hint_or_list(name, names, "known processes:"))
 }
 
 /// A hook that calls a process.

@@ -19,11 +19,11 @@ use super::connection::{Connection, Request};
 use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
 use super::processes::Counters;
-use super::stream::Stream;
 use crate::config::Process;
 use crate::handlers::command::launch::{Launch, LaunchError};
 use crate::locks::locked;
 use crate::platform::system::ending_signal;
+use hookexec_files::group::Stream;
 
 /// A running child and the task of its minder.
 ///
@@ -48,7 +48,7 @@ impl Child {
         let deadline = Instant::now() + process.start_timeout;
         let mut group = launch.start(deadline, |_| {}).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = group.take_pipes() else {
-            return Err(LaunchError::NoPipes);
+            return Err(LaunchError("its pipes are missing".to_owned()));
         };
         let (connection, requests) = Connection::new(group, stdin);
         let minder = Minder {
@@ -118,16 +118,6 @@ impl Ending {
         // How long a child may take to end after the end of its input.
         let grace = if hangs { Duration::ZERO } else { Duration::from_secs(2) };
         Self { problem: None, next: Step::Terminate, at: Instant::now() + grace }
-    }
-
-    /// A child that closed a pipe can't be talked to any more.
-    fn closed(problem: &'static str) -> Self {
-        // How long a child that closed a pipe may take to end: usually it is ending already.
-        Self {
-            problem: Some(problem),
-            next: Step::Kill,
-            at: Instant::now() + Duration::from_millis(500),
-        }
     }
 
     /// Takes the next step. Returns `false` when none is left.
@@ -271,11 +261,12 @@ impl Drop for Minder {
     }
 }
 
-/// Begins the end of a child that closed a pipe, unless its end has begun.
+/// Begins the end of a child that closed a pipe, unless its end has begun: it can't be talked to any
+/// more.
 fn close(ending: &mut Option<Ending>, problem: &'static str) {
-    if ending.is_none() {
-        *ending = Some(Ending::closed(problem));
-    }
+    // How long it may take to end: usually it is ending already.
+    let at = Instant::now() + Duration::from_millis(500);
+    ending.get_or_insert(Ending { problem: Some(problem), next: Step::Kill, at });
 }
 
 /// Writes the refusals and cancellations, after the handshake the notifications, and when the child

@@ -15,7 +15,6 @@ mod minder;
 mod notifications;
 mod picoclaw;
 pub(crate) mod processes;
-mod stream;
 
 pub use handler::CalledProcess;
 pub(crate) use handler::build;

@@ -13,7 +13,7 @@ use super::entry::Process;
 use super::injected::Injections;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
-use crate::handlers::command::environment::Environment;
+use crate::handlers::command::launch::Environment;
 use crate::handlers::command::launch::{Launch, Program};
 use crate::handlers::command::place::{absolute, config_dir, working_dir};
 use crate::locks::locked;
@@ -29,7 +29,7 @@ use crate::locks::locked;
 /// * **Successor**: [`take_over`](Self::take_over) moves the children to the next executor.
 #[derive(Debug, Default)]
 pub(crate) struct Processes {
-    entries: BTreeMap<String, Arc<Entry>>,
+    pub(super) entries: BTreeMap<String, Arc<Entry>>,
     injections: Mutex<Arc<Injections>>,
 }
 
@@ -183,15 +183,6 @@ impl Processes {
             ends.push(async move { process.shutdown().await });
         }
         join_all(ends).await;
-    }
-
-    /// Returns the names, in alphabetical order.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
-    }
-
-    pub(super) fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.entries.get(name)
     }
 
     pub(super) fn injections(&self) -> Arc<Injections> {

@@ -5,6 +5,7 @@
 //! given away. The one exception is [`Group::wait_and_sweep`]. Background jobs of a hook that ended on
 //! its own are therefore never signalled.
 
+mod output;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod system;
@@ -17,8 +18,9 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
+pub use output::{Capture, Overflow, Stream};
 use system::{Leader, is_busy};
-pub use system::{Output, add_raw, read_left, write_at_once};
+pub use system::{Output, add_raw, write_at_once};
 
 /// Our ends of a child's stdin, stdout and stderr.
 type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);

@@ -91,7 +91,7 @@ impl<T: AsyncRead + AsFd + Unpin> Output for T {}
 /// Reads what the child left in a pipe, without waiting; 0 at the end of it. Asks the
 /// system itself, because the reactor may not have heard of the last bytes when it hears of the
 /// child's exit.
-pub async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
+pub(super) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
     loop {
         match rustix::io::read(&*pipe, &mut *buffer) {
             Err(Errno::INTR) => {}

@@ -113,7 +113,7 @@ pub trait Output: AsyncRead + Unpin {}
 impl<T: AsyncRead + Unpin> Output for T {}
 
 /// Reads what the child left in a pipe, and waits for it for a moment; 0 at the end of it.
-pub async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
+pub(super) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
     let patience = Duration::from_millis(100);
     timeout(patience, pipe.read(buffer)).await.map_or(0, Result::unwrap_or_default)
 }

@@ -1,6 +1,9 @@
 //! The differences between the systems that hookexec runs on. The engine asks nowhere else which
 //! system it is.
 
+#[cfg_attr(unix, path = "start_error/unix.rs")]
+#[cfg_attr(windows, path = "start_error/windows.rs")]
+pub mod start_error;
 #[cfg_attr(unix, path = "unix.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 pub mod system;

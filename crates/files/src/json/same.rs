@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 /// Returns whether two values differ at most in how equal numbers are written, and in the order of
 /// keys. Types count: `3` is not `"3"`, but it is `3.0`.
-pub(crate) fn same_json(left: &Value, right: &Value) -> bool {
+pub fn same_json(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => same_number(left, right),
         (Value::Array(left), Value::Array(right)) => {

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use crate::bounded::read_beginning;
 use crate::files;
 use crate::platform::system::may_execute;
-use hookexec_files::bounded::read_beginning;
 
 /// Returns the cause of a failed start, and what to do.
 ///
 /// The system has one word for many causes: "no such file" is also said of a missing working
 /// directory and of a script's missing interpreter. So the file system is asked again.
-pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -> String {
+pub fn start_error(error: &io::Error, program: &Path, directory: &Path) -> String {
     let shown = program.display();
     let place = directory.display();
     match error.raw_os_error().map(Errno::from_raw_os_error) {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 /// Returns the cause of a failed start, and what to do.
-pub(crate) fn start_error(error: &io::Error, program: &Path, directory: &Path) -> String {
+pub fn start_error(error: &io::Error, program: &Path, directory: &Path) -> String {
     let shown = program.display();
     let place = directory.display();
     // The numbers are those of winerror.h.
