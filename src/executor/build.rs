@@ -11,6 +11,7 @@ use super::dispatch::Executor;
 use super::select::{Bound, Plan};
 use crate::config::{
     Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,
+    OnError,
 };
 use crate::counts::Counts;
 use crate::event::Event;
@@ -309,6 +310,10 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
     for file in failed {
         let handler: Arc<dyn Handler> = Arc::new(Refusal);
         for event in Event::all() {
+            // Where it only warns, no person waits for its answer.
+            if event == Event::Approval && file.on_error == Some(OnError::Warn) {
+                continue;
+            }
             let name = file.location.path().file_name().unwrap_or_default();
             let name = name.to_string_lossy().into_owned();
             let mut hook = Hook::new(event, FAILED_FILE, Command::Text(name));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::support::Sandbox;
 use super::terminal::Terminal;
@@ -237,7 +237,15 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
             assert!(run.stderr.contains("hookexec trust remove"), "{run:?}");
         }
     };
+    sandbox.write(
+        sandbox.home().join(".config/hookexec/hooks.yaml"),
+        "pre_tool_use: [{ hooks: [{ type: rule, ask: sure?, commands: [git push] }] }]\n",
+    );
     fs::remove_file(sandbox.project().join(".hookexec/hooks.d/a.yaml")).unwrap();
+    // Nobody waits for its answer to what another hook asks.
+    let push = json!({ "tool_name": "Bash", "tool_input": { "command": "git push" } }).to_string();
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(&push).run().exits(3);
+    assert!(run.stdout.contains("sure?"), "{run:?}");
     gone("[SANDBOX]/project/.hookexec/hooks.d/a.yaml");
     fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     gone("[SANDBOX]/project/hooks.yaml");

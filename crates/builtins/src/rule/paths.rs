@@ -174,7 +174,8 @@ impl PathGlob {
             let hint = "write the path that it stands for".to_owned();
             return Err((format!("`{item}` must not contain `..`"), hint));
         }
-        if item.starts_with('^') || item.ends_with('$') {
+        let is_escaped = !Platform::HERE.has_drives && item.contains('\\');
+        if item.starts_with('^') || item.ends_with('$') || is_escaped {
             let hint = "write `*.env` for a name, `a/**` for all below a directory".to_owned();
             return Err((format!("`{item}` looks like a regular expression"), hint));
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec_agents::Agent;
+use hookexec_files::platform::{Platform, system};
 use hookexec_setup::program::KeepError;
 use hookexec_setup::settings::Scope;
 use hookexec_setup::settings::inspect::AgentFile;
@@ -89,11 +90,13 @@ impl TargetArgs {
 }
 
 /// Refuses to work in another user's home, as under `sudo`: its owner could not change what is
-/// written there.
-fn own_home() -> Result<(), CommandError> {
-    let home = hookexec::home_directory().ok_or(KeepError::NoHome)?;
+/// written there. Without a variable that names the home, agents look elsewhere.
+pub(crate) fn own_home() -> Result<(), CommandError> {
+    let named = std::env::var_os(Platform::HERE.home_variable).unwrap_or_default();
+    let home = hookexec::home_directory().filter(|_| !named.is_empty());
+    let home = home.ok_or(KeepError::NoHome)?;
     let found = home.metadata().or_usage(unreadable(&home))?;
-    if hookexec_files::platform::system::belongs_to_user(&found) {
+    if system::belongs_to_user(&found) {
         return Ok(());
     }
     Err(CommandError::usage(format!("{} belongs to another user", home.display()))

@@ -16,6 +16,7 @@ use hookexec_setup::settings::Scope;
 use hookexec_setup::settings::inspect::AgentFile;
 
 use crate::commands::import;
+use crate::commands::target::own_home;
 use crate::commands::test::past::last_days;
 use crate::console::consent::refuse_agents;
 use crate::console::output;
@@ -200,6 +201,7 @@ pub(crate) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
 
 /// Returns the user's layer.
 fn users_directory() -> Result<PathBuf, CommandError> {
+    own_home()?;
     // Not `$XDG_CONFIG_HOME`: an agent may be started without it.
     let directory = directory_in_home(".config/hookexec").ok_or(KeepError::NoHome)?;
     output::create_directory(&directory)?;
