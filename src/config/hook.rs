@@ -46,9 +46,8 @@ pub(super) fn read_hook<'n>(
     let fields = std::mem::take(&mut keys.fields);
     let mut hook = Hook {
         command: hook_command(reader, &fields),
-        location: reader.location(node),
         key_locations: key_locations(reader, &fields),
-        ..Hook::of_keys(keys, own, place)
+        ..Hook::of_keys(keys, own, place, reader.location(node))
     };
     misplaced(reader, &hook, &fields);
     if fields.get("on_error").is_none()
@@ -192,12 +191,13 @@ impl Hook {
         let (defaults, groups) = (Defaults::default(), Arc::default());
         let matcher = Matcher::everything();
         let place = Place { event, matcher, when: None, defaults: &defaults, groups: &groups };
-        let hook = Self::of_keys(HookKeys::default(), OwnKeys::default(), &place);
+        let (keys, own) = (HookKeys::default(), OwnKeys::default());
+        let hook = Self::of_keys(keys, own, &place, Location::default());
         Self { kind: kind.into(), command: Some(command), ..hook }
     }
 
     /// Returns the hook that has these keys, but for its command.
-    fn of_keys(keys: HookKeys<'_>, own: OwnKeys, place: &Place<'_>) -> Self {
+    fn of_keys(keys: HookKeys<'_>, own: OwnKeys, place: &Place<'_>, location: Location) -> Self {
         let defaults = place.defaults;
         let phase = match (keys.background, keys.mutates) {
             (Some(true), _) => Phase::Background,
@@ -235,7 +235,7 @@ impl Hook {
             limits: Limits::none(),
             scripts: keys.scripts.unwrap_or_default(),
             untrusted: None,
-            location: Location::default(),
+            location,
             key_locations: KeyLocations::default(),
         }
     }
