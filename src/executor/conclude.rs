@@ -140,7 +140,7 @@ impl Evaluation<'_> {
     pub(super) fn settled(&self, mut outcome: Outcome) -> Outcome {
         let Outcome { hook, version, made, .. } = outcome;
         let input = self.moment.versions.input(version);
-        let rewrites = changes(input, &outcome.output);
+        let rewrites = outcome.output.rewrites() && changes(input, &outcome.output);
         // An answer that was kept says what the hook would say if it were asked once more.
         let is_final = version == self.judged() && !self.stands;
         let applied = if is_final { None } else { made };

@@ -191,18 +191,40 @@ pub(super) fn same(one: &Input, other: &Input) -> bool {
 
 /// Returns `input` as `output` rewrites it, if that changes it.
 pub(super) fn rewritten(input: &Input, output: &Output, describer: Describer) -> Option<Input> {
-    // An input can be large.
-    if !output.rewrites() {
+    if !changes(input, output) {
         return None;
     }
     let mut next = input.clone();
     change(&mut next, output, describer);
-    if same(input, &next) { None } else { Some(next) }
+    Some(next)
 }
 
-/// Returns whether `output` changes `input`.
+/// Returns whether `output` changes `input`, by the keys that it rewrites alone: an input can be
+/// large.
 pub(super) fn changes(input: &Input, output: &Output) -> bool {
-    rewritten(input, output, None).is_some()
+    let changes_arguments = match (&output.updated_input, &input.tool_input) {
+        (Some(InputChange::Patch(keys)), Some(known)) => {
+            keys.iter().any(|(key, new)| known.get(key) != Some(new))
+        }
+        (Some(InputChange::Patch(keys)), None) => !keys.is_empty(),
+        (Some(InputChange::Replace(new)), known) => known.as_ref() != Some(new),
+        (None, _) => false,
+    };
+    let changes_request = output.updated_request.as_ref().is_some_and(|request| {
+        differs(request.model.as_ref(), input.model_id.as_ref())
+            || differs(request.tools.as_ref(), input.tools.as_ref())
+            || differs(request.options.as_ref(), input.options.as_ref())
+    });
+    output.updated_tool_name.as_ref().is_some_and(|name| input.tool() != name)
+        || changes_arguments
+        || changes_request
+        || differs(output.updated_messages.as_ref(), input.messages.as_ref())
+        || differs(output.updated_response.as_ref(), input.response.as_ref())
+        || differs(output.updated_tool_response.as_ref(), input.tool_response.as_ref())
+}
+
+fn differs<T: PartialEq>(new: Option<&T>, now: Option<&T>) -> bool {
+    new.is_some() && new != now
 }
 
 impl Executor {
@@ -244,12 +266,12 @@ fn change(input: &mut Input, output: &Output, describer: Describer) {
         rename(input, name, describer);
     }
     match &output.updated_input {
-        Some(InputChange::Patch(keys)) if !keys.is_empty() => {
+        Some(InputChange::Patch(keys)) => {
             let arguments = input.tool_input.get_or_insert_default();
             arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
         }
         Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
-        Some(InputChange::Patch(_)) | None => {}
+        None => {}
     }
     if let Some(messages) = &output.updated_messages {
         input.messages = Some(messages.clone());
