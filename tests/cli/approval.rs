@@ -244,7 +244,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     fs::remove_file(sandbox.project().join(".hookexec/hooks.d/a.yaml")).unwrap();
     // Nobody waits for its answer to what another hook asks.
     let push = json!({ "tool_name": "Bash", "tool_input": { "command": "git push" } }).to_string();
-    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(&push).run().exits(3);
+    let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(push).run().exits(3);
     assert!(run.stdout.contains("sure?"), "{run:?}");
     gone("[SANDBOX]/project/.hookexec/hooks.d/a.yaml");
     fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();

@@ -191,3 +191,12 @@ fn a_projects_file_in_the_home_directory_or_above_it_runs_once_it_is_approved() 
         fs::remove_file(file).unwrap();
     }
 }
+
+#[test]
+fn nothing_is_written_to_a_home_that_no_variable_names() {
+    let sandbox = Sandbox::new();
+    for arguments in [["init", "--user"], ["install", "claude-code"]] {
+        let done = sandbox.hookexec(arguments).env("HOME", "").run().exits(64);
+        assert!(done.stderr.contains("the home directory is not known: set HOME"), "{done:?}");
+    }
+}
