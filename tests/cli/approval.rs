@@ -237,7 +237,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
             assert!(run.stderr.contains("hookexec trust remove"), "{run:?}");
         }
     };
-    sandbox.write(
+    let users = sandbox.write(
         sandbox.home().join(".config/hookexec/hooks.yaml"),
         "pre_tool_use: [{ hooks: [{ type: rule, ask: sure?, commands: [git push] }] }]\n",
     );
@@ -246,6 +246,7 @@ fn an_approved_file_that_is_gone_is_reported_at_every_event() {
     let push = json!({ "tool_name": "Bash", "tool_input": { "command": "git push" } }).to_string();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(push).run().exits(3);
     assert!(run.stdout.contains("sure?"), "{run:?}");
+    fs::remove_file(users).unwrap();
     gone("[SANDBOX]/project/.hookexec/hooks.d/a.yaml");
     fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
     gone("[SANDBOX]/project/hooks.yaml");
