@@ -136,17 +136,22 @@ impl<'i> Arguments<'i> {
 /// known.
 pub(crate) fn directory(input: &Input) -> Option<PathBuf> {
     let directory = Path::new(&input.cwd);
+    match named_directories(input)[..] {
+        [] => Some(directory.to_owned()),
+        [Value::String(path)] if !path.starts_with(['~', '$']) => Some(directory.join(path)),
+        _ => None,
+    }
+}
+
+/// Returns the arguments of a call that name a directory for it.
+pub(crate) fn named_directories(input: &Input) -> Vec<&Value> {
     let mut named = Vec::new();
     for (key, value) in input.tool_input.iter().flatten() {
         if DIRECTORIES.contains(&key.as_str()) && !value.is_null() {
             named.push(value);
         }
     }
-    match named[..] {
-        [] => Some(directory.to_owned()),
-        [Value::String(path)] if !path.starts_with(['~', '$']) => Some(directory.join(path)),
-        _ => None,
-    }
+    named
 }
 
 /// Returns the kinds of the tool: those that the host gives, else those in the table of tools.

@@ -73,6 +73,14 @@ impl Word {
         self.certainty == Certainty::Known
     }
 
+    /// Returns whether the shell expands the first part of a path, or may make `..` of a later one: `r?`,
+    /// `r{m,}`, `a/.?`.
+    pub(crate) fn is_expanded(&self) -> bool {
+        let is_name = !self.text[..self.known].contains('/') && !self.text.starts_with('~');
+        let may_climb = [".{", ".[", ".?"].iter().any(|part| self.text.contains(part));
+        self.certainty == Certainty::Paths && (is_name || may_climb)
+    }
+
     /// Returns whether the program may get an option for this word that is not written in it.
     pub(crate) fn may_be_option(&self) -> bool {
         match self.certainty {

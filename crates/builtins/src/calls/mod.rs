@@ -14,7 +14,7 @@ mod shells;
 mod simple;
 mod wrappers;
 
-pub(crate) use arguments::{directory, kinds};
+pub(crate) use arguments::{directory, kinds, named_directories};
 pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, line_of};
 pub(crate) use history::{Change, History};
 pub(crate) use reader::{LONGEST, commands_of_text};

@@ -12,7 +12,7 @@ use super::mentions::Mention;
 use super::paths::{Here, hold, names, rooted};
 use super::pattern::PatternWord;
 use super::uses::Touch;
-use crate::calls::{Certainty, Hidden, SimpleCommand, Word};
+use crate::calls::{Hidden, SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
 use hookexec_files::text::shortened;
@@ -194,7 +194,7 @@ impl Case<'_> {
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
         // A word that the shell expands may become any operand.
-        let is_open = given.operands.iter().any(|word| is_expanded_name(word));
+        let is_open = given.command.words.iter().any(Word::is_expanded);
         for pattern in &self.rule.except.commands {
             let is_for = given.program.as_ref().is_some_and(|program| pattern.is_for(program));
             if pattern.finds(given) != Fit::No || is_open && is_for {
@@ -278,13 +278,6 @@ fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
         }
     }
     true
-}
-
-/// Returns whether the shell expands the first part of a path: `r?`, `r{m,}`.
-fn is_expanded_name(word: &Word) -> bool {
-    word.certainty == Certainty::Paths
-        && !word.text.starts_with('~')
-        && !word.text[..word.known].contains('/')
 }
 
 /// Returns whether a command may put a link at the place of a directory.

@@ -179,6 +179,18 @@ impl<'c> Arguments<'c> {
         words.get(at + 1)
     }
 
+    /// Returns whether the word before an option is one that the table does not know, which may take a word.
+    pub(super) fn may_be_value_of_unknown(&self, word: &Word) -> bool {
+        let words = &self.command.words;
+        let at = words.iter().position(|other| std::ptr::eq(other, word)).unwrap_or(0);
+        let Some(before) = at.checked_sub(1).map(|before| &words[before]) else { return false };
+        self.options.iter().any(|option| {
+            std::ptr::eq(option.word, before)
+                && option.value.is_none()
+                && !self.row.names(&option.name)
+        })
+    }
+
     /// Returns whether a word may be the value of the option before it.
     pub(super) fn is_value(&self, word: &Word) -> bool {
         for option in &self.options {

@@ -122,7 +122,7 @@ impl<'c> CallReading<'c> {
 
     /// Returns the directory that the call starts in, if it is known.
     pub(super) fn start(&self) -> Option<&PathBuf> {
-        if self.scene.is_start_known { Some(&self.scene.start) } else { None }
+        self.scene.start()
     }
 
     /// Returns the directories that a command may run in, if the call went there.
@@ -130,7 +130,7 @@ impl<'c> CallReading<'c> {
         let files = self.files()?;
         let mut directories: Vec<PathBuf> =
             files.places[at].directories.iter().flatten().cloned().collect();
-        directories.retain(|directory| *directory != self.scene.start);
+        directories.retain(|directory| *directory != self.scene.cwd);
         Ok(directories)
     }
 
@@ -284,7 +284,7 @@ impl<'c> CallReading<'c> {
     /// Returns the directories that a command may run in, or that of the call if none is known.
     fn directories(&self, place: &Place<'_>) -> BTreeSet<PathBuf> {
         let known: BTreeSet<PathBuf> = place.directories.iter().flatten().cloned().collect();
-        if known.is_empty() { BTreeSet::from([self.scene.start.clone()]) } else { known }
+        if known.is_empty() { BTreeSet::from([self.scene.cwd.clone()]) } else { known }
     }
 
     /// Returns the directories that the texts of mentions name, each with its text.

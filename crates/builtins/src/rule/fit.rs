@@ -202,7 +202,7 @@ fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Option<(usize, Op
 }
 
 /// Returns the pattern of the texts that a word may become: `*` for each part that is not known.
-pub(super) fn known_parts(text: &str) -> String {
+fn known_parts(text: &str) -> String {
     // Shells differ in what stands for a letter in `$'..'`.
     if text.contains("$'") && text.contains('\\') {
         return "*".to_owned();
@@ -267,6 +267,9 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
         if option.name != first && !glob(name, option.before_value()) {
             continue;
         }
+        if given.may_be_value_of_unknown(option.word) {
+            return false;
+        }
         let is_switched_off = given.word_behind(option.word).is_some_and(|word| is_off(&word.text));
         if given.is_value(option.word) || is_switched_off || !is_certain(option, wanted) {
             return false;
@@ -278,7 +281,7 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
 
 /// Returns whether a value switches an option off.
 fn is_off(value: &str) -> bool {
-    ["false", "none", "no", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
+    ["false", "f", "none", "no", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
 }
 
 /// Returns whether an option has the wanted value, or is not switched off.

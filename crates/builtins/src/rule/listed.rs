@@ -1,10 +1,10 @@
 //! Whether a command is a pattern of an allow, word for word.
 
 use super::arguments::{Arguments, GivenOption};
-use super::fit::{certainly_has, fits, known_parts};
+use super::fit::{certainly_has, fits};
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
-use crate::calls::{Certainty, Word};
+use crate::calls::Word;
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
@@ -16,7 +16,9 @@ impl Pattern {
         let (mut wanted, mut words) = (Vec::new(), Vec::new());
         for word in &self.words {
             if word.negated {
-                if self.excludes(word, given) {
+                // A word that the shell expands may become any other.
+                let may_be = given.command.words.iter().any(Word::is_expanded);
+                if may_be || self.excludes(word, given) {
                     return Ok(false);
                 }
             } else if word.alternatives.iter().any(Alternative::is_option) {
@@ -47,7 +49,8 @@ impl Pattern {
             }
             // The table may be wrong about which options of this program take a value.
             if let Some((word, value)) = option.value
-                && (given.row.is_hazardous_value(value, option.operands_before == 0)
+                && (word.is_expanded() && given.row.has_hazards(false)
+                    || given.row.is_hazardous_value(value, option.operands_before == 0)
                     || takes_no_task
                         && !std::ptr::eq(word, option.word)
                         && !value.starts_with('-')
@@ -74,10 +77,10 @@ impl Pattern {
             let is_more = takes_no_task && !is_number || given.row.one && at > named.max(1);
             let is_like_option =
                 operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
-            let is_expanded = operand.certainty == Certainty::Paths;
+            let may_be_hazard = operand.is_expanded() && given.row.has_hazards(at <= shift);
             if is_like_option
                 || is_more
-                || is_expanded && given.row.may_be_hazard(&known_parts(&operand.text))
+                || may_be_hazard
                 || given.row.is_hazardous_operand(&operand.text, at <= shift)
             {
                 return Err(operand.text.clone());

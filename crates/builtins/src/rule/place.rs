@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::expand::UNKNOWN;
 use super::judge::Checked;
@@ -12,7 +14,7 @@ use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
 use super::paths::rooted;
 use super::wildcards::has_wildcard;
 use crate::builtins::Surroundings;
-use crate::calls::{Certainty, Change, History, Word, directory};
+use crate::calls::{Certainty, Change, History, Word, directory, named_directories};
 use hookexec::wire::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
@@ -21,22 +23,39 @@ use hookexec_files::text::name_length;
 /// The surroundings of a call.
 pub(super) struct Scene<'w> {
     pub(super) surroundings: &'w Surroundings,
-    /// The directory that the call starts in, or that of the agent if it is not known.
-    pub(super) start: PathBuf,
-    pub(super) is_start_known: bool,
+    /// The directory of the agent.
+    pub(super) cwd: PathBuf,
+    /// The directories that the call may start in; `None` is one that is not known.
+    pub(super) starts: Vec<Option<PathBuf>>,
     /// How many texts were made of the words of the call.
     pub(super) made: Cell<usize>,
 }
 
 impl<'w> Scene<'w> {
     pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Checked<Self> {
-        let directory = directory(input);
-        let is_start_known = directory.is_some();
-        let mut start = rooted(&directory.unwrap_or_else(|| PathBuf::from(&input.cwd)));
-        if !start.starts_with("/") {
-            start = rooted(&std::env::current_dir()?).join(start);
+        let mut cwd = rooted(Path::new(&input.cwd));
+        if !cwd.starts_with("/") {
+            cwd = rooted(&std::env::current_dir()?).join(cwd);
         }
-        Ok(Self { surroundings, start, is_start_known, made: Cell::new(0) })
+        let start = directory(input).map(|start| cwd.join(rooted(&start)));
+        let mut starts = Vec::new();
+        if start.is_none() {
+            for text in named_directories(input).into_iter().flat_map(texts_of) {
+                let home = ["~", "$HOME"].iter().find_map(|home| text.strip_prefix(home));
+                let start = match (home, surroundings.home()) {
+                    (Some(rest), Some(home)) => rooted(home).join(rest.trim_start_matches('/')),
+                    _ => cwd.join(rooted(Path::new(text))),
+                };
+                starts.push(Some(start));
+            }
+        }
+        starts.push(start);
+        Ok(Self { surroundings, cwd, starts, made: Cell::new(0) })
+    }
+
+    /// Returns the directory that the call starts in, if it is known.
+    pub(super) fn start(&self) -> Option<&PathBuf> {
+        if let [Some(start)] = &self.starts[..] { Some(start) } else { None }
     }
 
     /// Counts texts that are made of a word.
@@ -59,8 +78,7 @@ impl<'w> Scene<'w> {
 
     /// Returns the place in which the call begins.
     pub(super) fn beginning(&self) -> Place<'_> {
-        let start = self.start.clone();
-        let directories = vec![if self.is_start_known { Some(start) } else { None }];
+        let directories = self.starts.clone();
         Place { scene: self, directories, variables: BTreeMap::new() }
     }
 }
@@ -120,7 +138,9 @@ impl Place<'_> {
         let texts = match (to, self.scene.home()) {
             // A wildcard may lead through a link.
             (Some(word), _) if word.certainty == Certainty::Paths && has_wildcard(&word.text) => {
-                vec![UNKNOWN.to_string()]
+                let mut texts = self.expansions(word);
+                texts.push(UNKNOWN.to_string());
+                texts
             }
             (Some(word), _) => self.expansions(word),
             (None, Some(home)) => vec![home.to_owned()],
@@ -218,6 +238,14 @@ impl Place<'_> {
     /// Returns the value of a variable that the call does not set.
     fn unset(&self, name: &str) -> String {
         self.scene.variable(name).unwrap_or_default()
+    }
+}
+
+/// Returns the texts of an argument: its own, or those of its list.
+fn texts_of(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        value => value.as_str().into_iter().collect(),
     }
 }
 

@@ -224,11 +224,11 @@ impl Row {
         })
     }
 
-    /// Returns whether a word that the shell expands may become an operand that is a hazard.
-    pub(super) fn may_be_hazard(&self, pattern: &str) -> bool {
-        let operands = self.hazards.iter().filter(|hazard| !hazard.starts_with('-'));
-        let mut names = operands.map(|hazard| hazard.trim_start_matches('^').replace('*', ""));
-        names.any(|name| glob_any_case(pattern, &name))
+    /// Returns whether some operand is a hazard; `is_first`: also those that are one only at the beginning.
+    pub(super) fn has_hazards(&self, is_first: bool) -> bool {
+        self.hazards
+            .iter()
+            .any(|hazard| !hazard.starts_with('-') && (is_first || !hazard.starts_with('^')))
     }
 
     fn is_hazard_of_operand(&self, hazard: &str, operand: &str) -> bool {
