@@ -393,6 +393,7 @@ async fn statements_of_sql_are_commands() {
         ask cat > f.sql <<'E'\\ndrop table x;\\nE\\npsql -f f.sql
         ask echo 'drop table x' > f.sql && mysql db < f.sql
         ask echo 'drop table x' > f.sql; cat f.sql | psql
+        ask echo 'drop table x' > f.sql; psql --file=./f.sql
         - echo 'drop table x' > f.sql; psql -f g.sql
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"
@@ -403,7 +404,7 @@ async fn statements_of_sql_are_commands() {
     let machine = Machine::new();
     let rule = "{ type: rule, ask: sure?, commands: ['sql drop'] }";
     for arguments in
-        [json!({ "SQL": "drop table x" }), json!({ "params": { "sql": "drop table x" } })]
+        [json!({ "SQL": "drop table x" }), json!({ "params": [{ "sql": "drop table x" }] })]
     {
         let mut call = Input::call("mcp__db__run");
         call.tool_input = arguments.as_object().cloned();
@@ -1122,6 +1123,8 @@ async fn no_spelling_of_a_shell_hides_a_command() {
 async fn a_script_that_the_call_writes_in_part_is_not_known() {
     check(
         "{ type: rule, deny: no, commands: [rm -r] }
+        deny psql -c '\\! rm -rf src'
+        deny sqlite3 x.db '.shell rm -rf src'
         deny echo 'rm -rf a' > f.sh; sh f.sh
         deny echo -e 'rm -rf a' > f.sh; sh f.sh
         deny cat > f.sh <<< 'rm -rf a'; sh f.sh

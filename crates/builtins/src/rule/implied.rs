@@ -65,6 +65,7 @@ fn add_statements(
         }
     }
     for (word, text, is_code) in texts {
+        add_escapes(text, found);
         let beside = words_beside(command, &word.text);
         let text = hidden(text);
         if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
@@ -111,7 +112,23 @@ fn with_input(client: &SimpleCommand, before: &[SimpleCommand]) -> SimpleCommand
 /// Returns whether a command has a file among its words, or reads it.
 fn names(command: &SimpleCommand, file: &Word) -> bool {
     let inputs = command.redirections.iter().filter(|one| one.is_input()).map(|one| &one.word);
-    command.words.iter().chain(inputs).any(|word| word.text == file.text)
+    command.words.iter().chain(inputs).any(|word| is_same_file(&word.text, &file.text))
+}
+
+/// Returns whether a word is a file as it is written, with or without `./`, or an option with it.
+fn is_same_file(word: &str, file: &str) -> bool {
+    let name = word.rsplit('=').next().unwrap_or(word);
+    name.trim_start_matches("./") == file.trim_start_matches("./")
+}
+
+/// Adds the commands for a shell that stand among the statements for a client of a database.
+fn add_escapes(statements: &str, found: &mut Vec<SimpleCommand>) {
+    for line in statements.lines().map(str::trim) {
+        let mut escapes = ["\\!", ".shell ", ".system ", "system "].into_iter();
+        if let Some(text) = escapes.find_map(|escape| line.strip_prefix(escape)) {
+            found.extend(commands_of_text(text));
+        }
+    }
 }
 
 /// Returns the commands in the arguments of a tool other than a shell.
@@ -132,7 +149,8 @@ fn commands_of_arguments(input: &Input) -> Vec<SimpleCommand> {
 /// Adds the commands in the arguments of a tool, also in objects within them.
 fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
     for (key, value) in arguments {
-        if let Value::Object(inner) = value {
+        let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        for inner in items.iter().filter_map(Value::as_object) {
             add_commands_of(tool, inner, found);
         }
         for text in texts_of(value) {
