@@ -186,10 +186,9 @@ impl Case<'_> {
     }
 
     fn starts_in_root(&self) -> bool {
-        let project = self.project();
-        self.read
-            .start()
-            .is_some_and(|start| project.iter().any(|place| names(start).contains(place)))
+        let Some(start) = self.read.start() else { return false };
+        let own = names(start);
+        self.project().iter().any(|place| own.contains(place))
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {

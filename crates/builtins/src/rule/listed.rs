@@ -73,7 +73,7 @@ impl Pattern {
         let taken = given.operands.iter().enumerate().skip(named);
         for (at, operand) in taken {
             // Behind `--` it is none, unless that was the value of an option.
-            let is_number = operand.text.parse::<f64>().is_ok();
+            let is_number = operand.text.bytes().all(|byte| byte.is_ascii_digit());
             let is_more = takes_no_task && !is_number || given.row.one && at > named.max(1);
             let is_like_option =
                 operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);

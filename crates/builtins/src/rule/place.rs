@@ -50,7 +50,7 @@ impl<'w> Scene<'w> {
             }
         }
         starts.push(start);
-        Ok(Self { surroundings, cwd, starts, made: Cell::new(0) })
+        Ok(Self { surroundings, cwd, starts: bounded(starts, None), made: Cell::new(0) })
     }
 
     /// Returns the directory that the call starts in, if it is known.
