@@ -283,6 +283,10 @@ fn commands_in_code(name: &str, given: &Arguments<'_>) -> Vec<SimpleCommand> {
             codes.push(code);
         }
     }
+    // `node -p CODE`: in `-pe` it stands behind the `e`.
+    if given.has("-p") {
+        codes.extend(given.operands.first().map(|word| word.text.as_str()));
+    }
     let mut commands = Vec::new();
     for (command, text) in codes.into_iter().flat_map(texts) {
         if command == STATEMENT {

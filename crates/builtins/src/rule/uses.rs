@@ -145,8 +145,9 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
                 (used.touch, used.is_target) = (one.touch, one.is_target);
             }
         }
-        // `-d @FILE` is the text in the file.
-        if used.touch == Touch::NONE && text.starts_with('@') && text.len() > 1 {
+        // `-d @FILE` is the text in the file, and so is `--data-urlencode NAME@FILE`.
+        let is_named = option.word.text.starts_with("--data-u") && text.contains('@');
+        if used.touch == Touch::NONE && (is_named || text.starts_with('@') && text.len() > 1) {
             used.touch = Touch::READ;
         }
         words.push(used);
