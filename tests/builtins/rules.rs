@@ -395,6 +395,11 @@ async fn statements_of_sql_are_commands() {
         ask echo 'drop table x' > f.sql && mysql db < f.sql
         ask echo 'drop table x' > f.sql; cat f.sql | psql
         ask echo 'drop table x' > f.sql; psql --file=./f.sql
+        ask ssh h psql <<'E'\\ndrop table x;\\nE
+        ask bash -c 'psql app' <<'E'\\ndrop table x;\\nE
+        ask docker exec -i db sh -c 'psql -U x' <<'E'\\ndrop table x;\\nE
+        ask echo 'drop table x' | ssh h psql
+        - echo 'drop table x' | ssh h cat
         - echo 'drop table x' > f.sql; psql -f g.sql
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"

@@ -8,6 +8,7 @@ use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::glob;
 use super::groups::shipped;
+use super::limits::MOST_ALTERNATIVES;
 use super::uses::{Touch, uses};
 use crate::calls::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
@@ -84,18 +85,30 @@ fn add_statements(
 /// Returns a client of a database with the texts of its input as words: those of its here-documents, and
 /// those that `echo` or a here-document gives to it by a pipe or a file.
 fn with_input(client: &SimpleCommand, before: &[SimpleCommand]) -> SimpleCommand {
-    let source = source_of(before, client);
     let mut whole = client.clone();
-    whole.words.extend(client.documents().cloned());
-    for writer in before {
+    let mut readers = vec![client];
+    readers.extend(source_of(before, client));
+    // A shell or `ssh` around a client gives it its own input.
+    let mut depth = client.frame.wrappers.len();
+    for (at, outer) in before.iter().enumerate().rev() {
+        let own = outer.frame.wrappers.len();
+        if own < depth && program_of(outer).as_ref() == client.frame.wrappers.get(own) {
+            depth = own;
+            readers.push(outer);
+            readers.extend(source_of(&before[..at], outer));
+        }
+    }
+    whole.words.extend(readers.iter().flat_map(|reader| reader.documents()).cloned());
+    let mut count = 0;
+    for writer in before.iter().rev() {
         let mut outputs = writer.redirections.iter().filter(|one| !one.is_input());
-        let is_read = outputs.any(|output| {
-            names(client, &output.word) || source.is_some_and(|source| names(source, &output.word))
-        });
-        let is_source = source.is_some_and(|source| std::ptr::eq(source, writer));
-        if !is_read && !is_source {
+        let is_read =
+            outputs.any(|output| readers.iter().any(|reader| names(reader, &output.word)));
+        let is_source = readers.iter().any(|reader| std::ptr::eq(*reader, writer));
+        if !is_read && !is_source || count == MOST_ALTERNATIVES {
             continue;
         }
+        count += 1;
         whole.words.extend(writer.documents().cloned());
         if matches!(program_of(writer).as_deref(), Some("echo" | "printf")) {
             let words = &writer.words[1..];
