@@ -154,14 +154,7 @@ impl<'c> Arguments<'c> {
     }
 
     fn may_be_value(&self, operand: &Word) -> bool {
-        let words = &self.command.words;
-        let at = words.iter().position(|word| std::ptr::eq(word, operand)).unwrap_or(0);
-        let Some(before) = at.checked_sub(1).map(|before| &words[before]) else { return false };
-        if operand.text.starts_with('+') {
-            return true;
-        }
-        let mut open = self.options.iter().filter(|option| option.value.is_none());
-        open.any(|option| std::ptr::eq(option.word, before) && !self.row.names(&option.name))
+        operand.text.starts_with('+') || self.may_be_value_of_unknown(operand)
     }
 
     /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.
@@ -179,15 +172,12 @@ impl<'c> Arguments<'c> {
         words.get(at + 1)
     }
 
-    /// Returns whether the word before an option is one that the table does not know, which may take a word.
+    /// Returns whether a word stands behind an option that the table does not know, and may be its value.
     pub(super) fn may_be_value_of_unknown(&self, word: &Word) -> bool {
-        let words = &self.command.words;
-        let at = words.iter().position(|other| std::ptr::eq(other, word)).unwrap_or(0);
-        let Some(before) = at.checked_sub(1).map(|before| &words[before]) else { return false };
-        self.options.iter().any(|option| {
-            std::ptr::eq(option.word, before)
-                && option.value.is_none()
-                && !self.row.names(&option.name)
+        let mut open = self.options.iter().filter(|option| option.value.is_none());
+        open.any(|option| {
+            let behind = self.word_behind(option.word);
+            !self.row.names(&option.name) && behind.is_some_and(|behind| std::ptr::eq(behind, word))
         })
     }
 

@@ -104,12 +104,18 @@ fn with_input(client: &SimpleCommand, before: &[SimpleCommand]) -> SimpleCommand
         let mut outputs = writer.redirections.iter().filter(|one| !one.is_input());
         let is_read =
             outputs.any(|output| readers.iter().any(|reader| names(reader, &output.word)));
-        let is_source = readers.iter().any(|reader| std::ptr::eq(*reader, writer));
-        if !is_read && !is_source || count == MOST_ALTERNATIVES {
+        let is_reader = readers.iter().any(|reader| std::ptr::eq(*reader, writer));
+        if !is_read && !is_reader {
             continue;
         }
+        if count == MOST_ALTERNATIVES {
+            break;
+        }
         count += 1;
-        whole.words.extend(writer.documents().cloned());
+        // Those of a reader are there already.
+        if !is_reader {
+            whole.words.extend(writer.documents().cloned());
+        }
         if matches!(program_of(writer).as_deref(), Some("echo" | "printf")) {
             let words = &writer.words[1..];
             if words.iter().all(Word::is_known) {

@@ -296,8 +296,8 @@ pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(&text.replace('`', "'"), 200))
 }
 
-/// Returns whether a command may be anything: a text that can't be read, or, if it `is_asked` about alone,
-/// also what a program runs that can't be known.
+/// Returns whether a command may be anything. What a program runs that can't be known counts only for a
+/// command that `is_asked` about alone; a text that can't be read counts for the whole call, too.
 fn is_unreadable(given: &Arguments<'_>, is_asked: bool) -> bool {
     given.command.hidden == Hidden::Anything && (is_asked || given.command.words.is_empty())
 }

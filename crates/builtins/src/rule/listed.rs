@@ -13,12 +13,12 @@ impl Pattern {
         if !self.lists_program(&program.text, given) {
             return Ok(false);
         }
+        // A word that the shell expands may become any other.
+        let may_be_any = given.command.words.iter().any(Word::is_expanded);
         let (mut wanted, mut words) = (Vec::new(), Vec::new());
         for word in &self.words {
             if word.negated {
-                // A word that the shell expands may become any other.
-                let may_be = given.command.words.iter().any(Word::is_expanded);
-                if may_be || self.excludes(word, given) {
+                if may_be_any || self.excludes(word, given) {
                     return Ok(false);
                 }
             } else if word.alternatives.iter().any(Alternative::is_option) {

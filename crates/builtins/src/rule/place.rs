@@ -40,7 +40,7 @@ impl<'w> Scene<'w> {
         let start = directory(input).map(|start| cwd.join(rooted(&start)));
         let mut starts = Vec::new();
         if start.is_none() {
-            for text in named_directories(input).into_iter().flat_map(texts_of) {
+            for text in named_directories(input).into_iter().flat_map(items_of) {
                 let home = ["~", "$HOME"].iter().find_map(|home| text.strip_prefix(home));
                 let start = match (home, surroundings.home()) {
                     (Some(rest), Some(home)) => rooted(home).join(rest.trim_start_matches('/')),
@@ -242,7 +242,7 @@ impl Place<'_> {
 }
 
 /// Returns the texts of an argument: its own, or those of its list.
-fn texts_of(value: &Value) -> Vec<&str> {
+fn items_of(value: &Value) -> Vec<&str> {
     match value {
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
         value => value.as_str().into_iter().collect(),
