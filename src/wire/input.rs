@@ -76,8 +76,8 @@ pub struct Input {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_duration_ms: Option<u64>,
 
-    /// How a session began: `startup`, `resume`, `clear`, `compact`; how a compaction began:
-    /// `manual`, `auto`, `overflow`.
+    /// How a session began (`startup`, `resume`, `clear`, `compact`) or a compaction (`manual`,
+    /// `auto`, `overflow`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Why a session or a turn ended.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hookexec::Input;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::executor::ProcessCheck;
 use hookexec::lifecycle::DeclaredEvents;
@@ -165,7 +166,7 @@ fn absent_fields(hook: &Hook) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for path in paths {
         let name = path.split('.').next().unwrap_or_default();
-        if !known.contains(&name) {
+        if !known.contains(&name) && !Input::CARRIED.contains(&name) {
             let message = format!("`{}` has no field `{name}`, so `${{{path}}}` fails", hook.event);
             let hint = hint_or_list(name, known.iter().copied(), "its fields are");
             problems.push(Diagnostic::warning(message).hint(hint).at(hook.location.clone()));

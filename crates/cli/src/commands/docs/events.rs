@@ -103,6 +103,9 @@ const ALWAYS: [&str; 8] = [
 /// Fields of an event about a tool.
 const OF_TOOLS: [&str; 4] = ["tool_name", "tool_use_id", "tool_input", "tool_kinds"];
 
+/// A key of Claude Code's payload that `stop` hooks need so that they block only once.
+const STOP_HOOK_ACTIVE: &str = "stop_hook_active";
+
 /// Returns the fields that few events have.
 fn own_fields(event: Event) -> &'static [&'static str] {
     match event {
@@ -117,7 +120,7 @@ fn own_fields(event: Event) -> &'static [&'static str] {
         | Event::UserPromptSubmit
         | Event::UserSteeringMessagesSubmit
         | Event::UserFollowupSubmit => &["prompt"],
-        Event::Stop | Event::SubagentStop => &["stop_response"],
+        Event::Stop | Event::SubagentStop => &["stop_response", STOP_HOOK_ACTIVE],
         Event::Notification | Event::OnError => &["notification_level", "notification_message"],
         Event::AfterCompaction => &["summary"],
         Event::Approval => &["approval"],
@@ -146,6 +149,7 @@ fn fields(event: Event) -> Table<3> {
             // They are read out of the call, and stand in no payload.
             "commands" => ("list", "The commands that the call runs"),
             "files" => ("list", "The files that the call touches"),
+            STOP_HOOK_ACTIVE => ("true, false", "Whether a hook kept the model at work before"),
             _ => (kind(field), field["description"].as_str().unwrap_or_default()),
         };
         let meaning = described.split([';', '.']).next().unwrap_or_default().replace('\n', " ");
