@@ -10,7 +10,7 @@ const MINE: &str = "hooks:\n  pre_tool_use:\n    # Mine.\n    - matcher: shell\n
 /// Returns the names of the recipes of `examples/recipes`, and of the rules of the starter.
 fn names() -> Vec<String> {
     let mut names: Vec<String> =
-        ["never", "loss", "outside", "machine"].map(str::to_owned).to_vec();
+        ["never", "secrets", "loss", "outside", "machine"].map(str::to_owned).to_vec();
     for file in std::fs::read_dir("../../examples/recipes").unwrap() {
         let file = file.unwrap().file_name().into_string().unwrap();
         if let Some(name) = file.strip_suffix(".yaml")
@@ -19,7 +19,7 @@ fn names() -> Vec<String> {
             names.push(name.to_owned());
         }
     }
-    assert_eq!(names.len(), 19);
+    assert_eq!(names.len(), 20);
     names
 }
 
@@ -77,9 +77,20 @@ fn every_recipe_is_added_to_any_file_and_only_once() {
 }
 
 #[test]
+fn every_recipe_can_stand_beside_the_starter() {
+    for name in names() {
+        let sandbox = Sandbox::new();
+        let _ = sandbox.hookexec(["init", "--user"]).run().exits(0);
+        let done = sandbox.hookexec(["init", "--user", &name]).run().exits(0);
+        let is_rule = done.stdout.contains("already\nnothing was changed");
+        assert!(is_rule || done.stdout.contains("hookexec test "), "{name}: {}", done.stdout);
+    }
+}
+
+#[test]
 fn a_file_is_made_where_there_is_none() {
     let sandbox = Sandbox::new();
-    let done = sandbox.hookexec(["init", "secrets", "budget"]).run().exits(0);
+    let done = sandbox.hookexec(["init", "keep-secrets", "budget"]).run().exits(0);
     assert!(done.stdout.starts_with("wrote hooks.yaml:\n"), "{}", done.stdout);
     assert!(done.stdout.contains("`hookexec trust add hooks.yaml`"), "{}", done.stdout);
     let text = read(&sandbox);
@@ -95,8 +106,8 @@ fn a_file_is_made_where_there_is_none() {
 #[test]
 fn a_hook_is_taken_out_and_the_rest_stays() {
     let sandbox = with_file(MINE);
-    let _ = sandbox.hookexec(["init", "secrets", "notify"]).run().exits(0);
-    let remove = ["init", "--remove=secrets", "--remove=redact", "--remove=stopped"];
+    let _ = sandbox.hookexec(["init", "keep-secrets", "notify"]).run().exits(0);
+    let remove = ["init", "--remove=keep-secrets", "--remove=redact", "--remove=stopped"];
     let done = sandbox.hookexec(remove).run().exits(0);
     assert!(done.stdout.contains("- "), "{}", done.stdout);
     let _ = sandbox.hookexec(["init", "--remove", "waits"]).run().exits(0);
@@ -125,8 +136,8 @@ fn a_recipe_is_taken_out_with_all_of_its_hooks() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), left);
     }
     let sandbox = with_file(MINE);
-    let _ = sandbox.hookexec(["init", "secrets", "budget", "notify"]).run().exits(0);
-    let remove = ["init", "--remove=secrets", "--remove=stopped", "--remove=budget"];
+    let _ = sandbox.hookexec(["init", "keep-secrets", "budget", "notify"]).run().exits(0);
+    let remove = ["init", "--remove=keep-secrets", "--remove=stopped", "--remove=budget"];
     let _ = sandbox.hookexec(remove).run().exits(0);
     let left = read(&sandbox);
     assert!(left.contains("name: waits") && left.contains("# nine"), "{left}");
@@ -150,16 +161,16 @@ fn a_hook_of_ones_own_is_taken_out_alone_although_a_recipe_has_its_name() {
 #[test]
 fn what_can_not_be_done_changes_nothing() {
     for (text, args, said) in [
-        ("hooks: {", "init secrets", "hooks.yaml:1"),
-        ("hooks:\n", "init secrets", "`hooks` is empty"),
-        (MINE, "init secret", "'secrets'"),
+        ("hooks: {", "init keep-secrets", "hooks.yaml:1"),
+        ("hooks:\n", "init keep-secrets", "`hooks` is empty"),
+        (MINE, "init keep-secret", "'keep-secrets'"),
         (MINE, "init nothing", "force-push"),
         (MINE, "init --remove mien", "did you mean `mine`?"),
-        (MINE, "init secrets --remove mine", "cannot be used with"),
-        (MINE, "init secrets --from claude-code:x", "cannot be used with"),
+        (MINE, "init keep-secrets --remove mine", "cannot be used with"),
+        (MINE, "init keep-secrets --from claude-code:x", "cannot be used with"),
         (
             &MINE.replace("mine,", "redact,"),
-            "init budget secrets",
+            "init budget keep-secrets",
             "`hookexec init --remove redact`",
         ),
         (
@@ -167,7 +178,7 @@ fn what_can_not_be_done_changes_nothing() {
             "init never",
             "`hookexec init --remove never`",
         ),
-        ("{}", "init secrets", "in the form that the file has"),
+        ("{}", "init keep-secrets", "in the form that the file has"),
         (
             "pre_tool_use: [{ hooks: [{ type: rule, name: never, deny: x, tools: x, mode: shadow }] }]",
             "init never",

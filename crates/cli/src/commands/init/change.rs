@@ -152,8 +152,13 @@ fn removed(shown: &str, text: &str, names: &[String]) -> Result<String, CommandE
     for name in names {
         let meant = hook_names(&config, name)?;
         if !config.hooks.iter().any(|hook| has_name(hook, &meant)) {
-            let known = config.hooks.iter().filter_map(|hook| hook.name.as_deref());
-            let hint = suggest::hint_or_list(name, known, "it has:");
+            let known: Vec<&str> =
+                config.hooks.iter().filter_map(|hook| hook.name.as_deref()).collect();
+            let hint = if known.is_empty() {
+                "its hooks have no names: take it out by hand".to_owned()
+            } else {
+                suggest::hint_or_list(name, known, "it has:")
+            };
             return Err(CommandError::usage(format!("{shown} has no hook `{name}`")).hint(hint));
         }
         hooks.extend(meant);

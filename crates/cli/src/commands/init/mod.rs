@@ -23,7 +23,7 @@ use crate::console::output;
 use crate::{CommandError, config, plain};
 
 const HOOKS: &str = "hooks.yaml";
-const CASES: &str = "hooks.test.yaml";
+pub(crate) const CASES: &str = "hooks.test.yaml";
 
 /// The files of `init --user`.
 const USERS_FILES: [(&str, &str); 2] = [
@@ -68,8 +68,8 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   hookexec init && hookexec test
-  hookexec init secrets force-push                                              adds two recipes
-  hookexec init --remove secrets                                                takes a recipe out
+  hookexec init keep-secrets force-push                                         adds two recipes
+  hookexec init --remove keep-secrets                                           takes a recipe out
   hookexec init --remove branch                                                 takes one hook out
   hookexec init --from claude-code:.claude/settings.json                        shows what it comes to
   hookexec init --from claude-code:.claude/settings.json --output hooks.yaml    writes it";
@@ -91,7 +91,8 @@ impl Args {
         let files = if self.user { USERS_FILES } else { PROJECTS_FILES };
         for (name, _) in files {
             refuse_existing(&directory.join(name)).map_err(|error| {
-                let names = "to add its rules: `hookexec init --user never loss outside machine`";
+                let names =
+                    "to add its rules: `hookexec init --user never secrets loss outside machine`";
                 if self.user { error.hint(names) } else { error }
             })?;
         }
@@ -132,6 +133,10 @@ impl Args {
         let shown = near.unwrap_or(&path).display().to_string();
         let layer = if self.user { Layer::User } else { Layer::Project };
         let mut said = change::apply(&path, &shown, &self.names, &self.remove, layer)?;
+        if path.with_file_name(CASES).exists() {
+            let place = path.parent().unwrap_or(directory).display();
+            let _ = writeln!(said, "\n`hookexec test {place}` says what changes for its cases.");
+        }
         if !self.user {
             let _ = writeln!(said, "\n`hookexec trust add {shown}` approves it as it is now.");
         }
