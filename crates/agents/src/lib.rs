@@ -22,6 +22,7 @@ mod plan;
 mod plugin;
 mod read;
 mod settings;
+mod stops;
 mod tool_kinds;
 mod transcript;
 mod vibe;
@@ -34,13 +35,14 @@ pub use dialect::ClaudeCode;
 pub use dispatch::{Moment, Subject, dispatch, explain, unanswered};
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
-pub use own_commands::{FOR_A_PERSON, is_own_program};
+pub use own_commands::{FOR_A_PERSON, agent_variable, is_own_program};
 pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
     PackageMark, TrustedFolders,
 };
+pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 

@@ -7,6 +7,7 @@
 
 use serde_json::{Value, json};
 
+use super::Agent;
 use super::read::NativeCall;
 use hookexec::event::Event;
 use hookexec::wire::{Decision, Input, Verdict};
@@ -114,6 +115,35 @@ fn shell_call(argument: &Value) -> Input {
     input.tool_kinds = vec!["shell".to_owned()];
     input.tool_input = json!({ "command": argument }).as_object().cloned();
     input
+}
+
+/// Variables that coding agents set for the commands that a model runs, beside the variables of
+/// the project's directory.
+const AGENT_VARIABLES: [&str; 16] = [
+    "AGENT",
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_CI",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "GEMINI_SESSION_ID",
+    "KIRO_SESSION_ID",
+    "OPENCODE",
+    "PI_CODING_AGENT",
+    "QWEN_CODE",
+];
+
+/// Returns the variable that says that a coding agent runs this process.
+pub fn agent_variable() -> Option<&'static str> {
+    let mut names = AGENT_VARIABLES.to_vec();
+    names.extend(Agent::all().filter_map(Agent::project_variable));
+    names.retain(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    names.first().copied()
 }
 
 /// Returns whether a file is the command by its name, which may end in a version

@@ -57,11 +57,8 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        // `doctor` would miss a plugin that called before.
-        if file.plugin().is_some()
-            && let Some(directory) = firings(file.agent)
-        {
-            let _ = std::fs::remove_dir_all(directory);
+        if file.plugin().is_some() {
+            firings::forget(file.agent);
         }
         let left = if new.is_some() { file.changed_by_hand() } else { Vec::new() };
         for entry in &left {

@@ -2,31 +2,10 @@
 
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Write as _};
 
-use hookexec_agents::Agent;
+use hookexec_agents::agent_variable;
 
 use crate::error::OrCommandError as _;
 use crate::{CommandError, plain, system};
-
-/// Variables that coding agents set for the commands that a model runs, beside the variables of
-/// the project's directory.
-const AGENT_VARIABLES: [&str; 16] = [
-    "AGENT",
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "COPILOT_CLI",
-    "CURSOR_AGENT",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "KIRO_SESSION_ID",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "QWEN_CODE",
-];
 
 /// How a person consents.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -73,14 +52,8 @@ fn ask_at_terminal(question: &str) -> std::io::Result<bool> {
 
 /// Fails if a coding agent runs this command: its model can't give a person's consent.
 pub(crate) fn refuse_agents() -> Result<(), CommandError> {
-    let mut names = AGENT_VARIABLES.to_vec();
-    names.extend(Agent::all().filter_map(Agent::project_variable));
-    for name in names {
-        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
-            let message = format!("a coding agent runs this command (`{name}` is set)");
-            return Err(CommandError::usage(message)
-                .hint("a person must run it, in a terminal outside of the agent"));
-        }
-    }
-    Ok(())
+    let Some(name) = agent_variable() else { return Ok(()) };
+    let message = format!("a coding agent runs this command (`{name}` is set)");
+    let hint = "a person must run it, in a terminal outside of the agent";
+    Err(CommandError::usage(message).hint(hint))
 }

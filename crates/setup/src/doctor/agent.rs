@@ -1,27 +1,26 @@
 //! Whether an agent would call hookexec at all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 use hookexec::Event;
 use hookexec::config::Hook;
 use hookexec::event::FailureMode;
 use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
-use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
 use super::{Grade, Section};
-use super::{programs, switches};
+use super::{firings, programs, switches};
 use crate::codex::{self, IN_CODEX};
 use crate::matchers;
 use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::AgentFile;
-use crate::settings::{Scope, store, user_directory, value_of};
+use crate::settings::{Scope, user_directory, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
 /// One agent, and what is found about it.
@@ -101,12 +100,13 @@ impl<'v> Visit<'v> {
 
     /// Warns of tools that were called and that no guard may know.
     fn tools(&mut self) {
-        let names = unknown_tools(self.agent).map(|file| store::text(&file)).unwrap_or_default();
-        for name in names.lines().filter(|name| !tools::is_listed(name)) {
-            self.section.warning(format!(
-                "`{name}` was called, a tool that hookexec does not know: no guard of files or of the web \
-                 sees it by its kind; add its name to their matchers"
-            ));
+        for name in firings::unknown_tools(self.agent).lines() {
+            if !tools::is_listed(name) {
+                self.section.warning(format!(
+                    "`{name}` was called, a tool that hookexec does not know: no guard of files or of \
+                     the web sees it by its kind; add its name to their matchers"
+                ));
+            }
         }
     }
 
@@ -308,17 +308,13 @@ impl<'v> Visit<'v> {
         &self,
         events: impl IntoIterator<Item = &'n NativeEvent>,
     ) -> Option<(bool, SystemTime, String)> {
-        let directory = firings(self.agent)?;
         let project = files::real(self.project);
         let mut last = None;
         for native in events {
-            let note = directory.join(native.name);
-            let Ok(time) = note.metadata().and_then(|metadata| metadata.modified()) else {
-                continue;
-            };
-            let directory = store::text(&note).trim_end_matches('\n').to_owned();
-            let is_here = files::real(Path::new(&directory)).starts_with(&project);
-            last = last.max(Some((is_here, time, directory)));
+            if let Some((time, directory)) = firings::last(self.agent, native) {
+                let is_here = files::real(Path::new(&directory)).starts_with(&project);
+                last = last.max(Some((is_here, time, directory)));
+            }
         }
         last
     }
@@ -350,14 +346,4 @@ pub(super) fn install(agent: Agent, scope: Scope) -> String {
         Scope::User => format!("hookexec install {agent}"),
         Scope::Project => format!("hookexec install {agent} --scope project"),
     }
-}
-
-/// Where the names of an agent's tools are noted, one a line, that called and that hookexec does not know.
-pub fn unknown_tools(agent: Agent) -> Option<PathBuf> {
-    Some(firings(agent)?.join("unknown tools"))
-}
-
-/// Where it is noted when an agent last called: a file for each of its events.
-pub fn firings(agent: Agent) -> Option<PathBuf> {
-    Some(state_directory()?.join("hookexec/agents").join(agent.name()))
 }

@@ -1,6 +1,7 @@
 //! The findings of `doctor`: whether the hooks really guard what they are meant to guard.
 
 mod agent;
+pub mod firings;
 mod programs;
 mod switches;
 
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use crate::scripts::missing;
 
-pub use agent::{Visit, firings, unknown_tools};
+pub use agent::Visit;
 pub use programs::version_numbers;
 
 /// How bad a finding is.

@@ -2,7 +2,6 @@
 
 pub(crate) mod from;
 mod plain;
-mod stops;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::executor::DispatchOptions;

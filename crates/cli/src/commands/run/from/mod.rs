@@ -16,11 +16,11 @@ use hookexec::{Event, Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use hookexec_files::locks::locked;
 use hookexec_serve::server::{Question, tell_absent};
-use hookexec_setup::doctor::{firings, unknown_tools};
+use hookexec_setup::doctor::firings;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{sleep_until, timeout, timeout_at};
 
-use crate::commands::run::{Args, stops};
+use crate::commands::run::Args;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
 use crate::connect::{self, Reply};
 use crate::console::output::{self, PlainFormat};
@@ -107,7 +107,7 @@ pub(super) fn execute(args: &Args, agent: Agent) -> Exit {
         && is_as_installed
         && !std::io::stdout().is_terminal()
     {
-        note_firing(&call);
+        firings::note(&call);
     }
     if let Some((executor, config)) = work.hooks {
         for hooks in executor.take_handed_over() {
@@ -190,7 +190,7 @@ impl Work<'_> {
         };
         let answer = match self.verdict(&call, &mut end).await {
             Ok(mut verdict) => {
-                stops::limit(&call, &mut verdict);
+                hookexec_agents::limit_stops(&call, &mut verdict);
                 self.show(&call, &verdict);
                 tell_absent(&self.absent, &mut verdict);
                 hookexec_agents::answer(&call, &verdict)
@@ -368,33 +368,4 @@ fn hand_over(config: &ConfigArgs, (event, input): &HandedOver) -> std::io::Resul
     let mut child = system::detach(&mut command).spawn()?;
     let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
     stdin.write_all(&serde_json::to_vec(input)?)
-}
-
-/// Notes that an agent called, for `hookexec doctor`; an answer never waits for it.
-fn note_firing(call: &NativeCall) {
-    let Some(directory) = firings(call.agent) else { return };
-    let mut cwd = call.input.cwd.clone();
-    if cwd.is_empty() {
-        // Some payloads name no directory; the agent then started hookexec where it works.
-        cwd = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
-    }
-    let (file, line) = (directory.join(call.native.name), format!("{cwd}\n"));
-    if std::fs::write(&file, &line).is_err() && std::fs::create_dir_all(&directory).is_ok() {
-        let _ = std::fs::write(&file, &line);
-    }
-    if let Some(tool) = hookexec_agents::unknown_tool(call) {
-        note_tool(call.agent, tool);
-    }
-}
-
-/// Notes the name of a tool that hookexec does not know. A model may have made it up: few are kept.
-fn note_tool(agent: Agent, tool: &str) {
-    let Some(file) = unknown_tools(agent) else { return };
-    let mut names = std::fs::read_to_string(&file).unwrap_or_default();
-    let is_name = tool.bytes().all(|byte| byte.is_ascii_graphic());
-    if is_name && names.len() + tool.len() < 4096 && !names.lines().any(|name| name == tool) {
-        names.push_str(tool);
-        names.push('\n');
-        let _ = std::fs::write(&file, names);
-    }
 }

@@ -9,14 +9,15 @@ use std::{fs, io};
 
 use hookexec::event::MAX_CONTINUES;
 use hookexec::{Decision, Event, Verdict};
-use hookexec_agents::{Agent, NativeCall};
 use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use serde_json::Value;
 
+use crate::{Agent, NativeCall};
+
 /// Counts a verdict that keeps the model at work, and lets the model stop after [`MAX_CONTINUES`] in a
 /// row. A prompt of the user, and a stop that goes through, begin a new count.
-pub(crate) fn limit(call: &NativeCall, verdict: &mut Verdict) {
+pub fn limit_stops(call: &NativeCall, verdict: &mut Verdict) {
     if call.agent == Agent::ClaudeCode {
         return;
     }
