@@ -13,6 +13,7 @@
 pub mod codex;
 pub mod doctor;
 pub mod import;
+pub mod lints;
 pub mod matchers;
 pub mod program;
 pub mod scripts;

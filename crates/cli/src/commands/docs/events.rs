@@ -2,8 +2,8 @@
 //! agents that fire it.
 
 use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
-use hookexec::{Input, schema};
-use hookexec_agents::Agent;
+use hookexec::schema;
+use hookexec_agents::{Agent, field_names};
 use serde_json::Value;
 
 use super::Shown;
@@ -94,51 +94,6 @@ fn row(contract: &Contract) -> [&str; 9] {
     ]
 }
 
-/// Fields that the input of every event has, where the agent tells them.
-const ALWAYS: [&str; 8] = [
-    "session_id", "cwd", "hook_event_name", "agent_name", "model_id", "turn_id", "iteration",
-    "last_user_message",
-];
-
-/// Fields of an event about a tool.
-const OF_TOOLS: [&str; 4] = ["tool_name", "tool_use_id", "tool_input", "tool_kinds"];
-
-/// A key of Claude Code's payload that `stop` hooks need so that they block only once.
-const STOP_HOOK_ACTIVE: &str = "stop_hook_active";
-
-/// Returns the fields that few events have.
-fn own_fields(event: Event) -> &'static [&'static str] {
-    match event {
-        Event::PostToolUse | Event::ToolResponseTransform => {
-            &["tool_response", "tool_error", "tool_duration_ms"]
-        }
-        Event::BeforeLlmCall => &["messages", "tools", "options"],
-        Event::AfterLlmCall => &["response"],
-        Event::SessionStart | Event::PreCompact | Event::BeforeCompaction => &["source"],
-        Event::SessionEnd | Event::TurnEnd => &["reason"],
-        Event::TurnStart
-        | Event::UserPromptSubmit
-        | Event::UserSteeringMessagesSubmit
-        | Event::UserFollowupSubmit => &["prompt"],
-        Event::Stop | Event::SubagentStop => &["stop_response", STOP_HOOK_ACTIVE],
-        Event::Notification | Event::OnError => &["notification_level", "notification_message"],
-        Event::AfterCompaction => &["summary"],
-        Event::Approval => &["approval"],
-        Event::OnToolApprovalDecision => &["approval_decision", "approval_source"],
-        _ => &[],
-    }
-}
-
-/// Returns the names of all fields that the input of an event may have.
-pub(crate) fn field_names(event: Event) -> Vec<&'static str> {
-    let mut names = ALWAYS.to_vec();
-    if event.contract().tool_matched {
-        names.extend(OF_TOOLS.iter().chain(&Input::OF_CALLS));
-    }
-    names.extend(own_fields(event));
-    names
-}
-
 /// Returns the table of the fields, with their types and meanings.
 fn fields(event: Event) -> Table<3> {
     let schema = schema::input();
@@ -149,7 +104,8 @@ fn fields(event: Event) -> Table<3> {
             // They are read out of the call, and stand in no payload.
             "commands" => ("list", "The commands that the call runs"),
             "files" => ("list", "The files that the call touches"),
-            STOP_HOOK_ACTIVE => ("true, false", "Whether a hook kept the model at work before"),
+            // A key of Claude Code's payload.
+            "stop_hook_active" => ("true, false", "Whether a hook kept the model at work before"),
             _ => (kind(field), field["description"].as_str().unwrap_or_default()),
         };
         let meaning = described.split([';', '.']).next().unwrap_or_default().replace('\n', " ");
