@@ -12,4 +12,5 @@
 
 pub mod explain;
 pub mod records;
+pub mod report;
 pub mod testing;

@@ -4,23 +4,20 @@ mod filter;
 pub(crate) mod page;
 mod text;
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hookexec::Config;
-use hookexec_files::platform::system;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::{self, Statistics};
+use hookexec_workbench::report::Report;
 
 use crate::Exit;
 use crate::config::ConfigArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::counted;
-use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
+use crate::error::{CommandError, OrCommandError as _, warn};
 use filter::Filter;
 pub(crate) use filter::since;
-use page::Page;
 
 /// Shows what was decided: the records of the decision log, or their counts
 ///
@@ -67,14 +64,14 @@ impl Args {
         let path = self.path(&config)?;
         // The writer may keep it open, as `tail -F` does.
         let at_once = path == Path::new(records::STDIN);
-        let mut page = Page::new(Statistics::of_hooks(&config.hooks));
+        let mut report = Report::new(Statistics::of_hooks(&config.hooks));
         let mut rows = String::new();
         for line in records::read(path).or_usage(unreadable(path))? {
             match line.or_usage(unreadable(path))? {
-                None => page.numbers.unreadable += 1,
+                None => report.numbers.unreadable += 1,
                 Some(record) if !self.filter.wants(&record) => {}
-                Some(record) if self.html.is_some() => page.add(&record, true),
-                Some(record) if counts => page.numbers.add(&record),
+                Some(record) if self.html.is_some() => report.add(&record, true),
+                Some(record) if counts => report.numbers.add(&record),
                 Some(record) => {
                     rows.push_str(&self.row(&record));
                     if at_once || rows.len() > 1 << 16 {
@@ -83,14 +80,14 @@ impl Args {
                 }
             }
         }
-        let unreadable = page.numbers.unreadable;
+        let unreadable = report.numbers.unreadable;
         if let Some(file) = &self.html {
             let is_filtered = self.filter != Filter::default();
             let remark = if is_filtered { ", only the records that the filters chose" } else { "" };
-            write_page(file, &page.html(remark)?)?;
+            page::draw(file, &mut report, remark)?;
         } else if counts {
-            page.numbers.complete();
-            self.format.show(&page.numbers, || text::numbers(&page.numbers))?;
+            report.numbers.complete();
+            self.format.show(&report.numbers, || text::numbers(&report.numbers))?;
         } else {
             self.print(&rows)?;
         }
@@ -135,26 +132,4 @@ impl Args {
 
 pub(crate) fn unreadable(path: &Path) -> String {
     format!("can't read the log {}", path.display())
-}
-
-/// Writes the page for its owner alone: it may hold inputs. Never replaces a file that is not such
-/// a page, for example the log or the hooks file.
-pub(crate) fn write_page(file: &Path, page: &str) -> Result<(), CommandError> {
-    let failed = unwritable(file);
-    if file.is_file() {
-        let old = std::fs::read(file).or_usage(&failed)?;
-        let ours = String::from_utf8_lossy(&old[..old.len().min(1024)]).contains(page::TITLE);
-        if !ours && !old.is_empty() {
-            let problem = format!("{} exists and is not a page of `hookexec log`", file.display());
-            return Err(
-                CommandError::usage(problem).hint("name another file: `--html report.html`")
-            );
-        }
-        std::fs::remove_file(file).or_usage(&failed)?;
-    }
-    let mut options = OpenOptions::new();
-    system::private(options.write(true).create(true))
-        .open(file)
-        .and_then(|mut opened| opened.write_all(page.as_bytes()))
-        .or_usage(&failed)
 }

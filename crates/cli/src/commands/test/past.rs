@@ -18,6 +18,7 @@ use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_setup::doctor::version_numbers;
 use hookexec_workbench::records::Statistics;
+use hookexec_workbench::report::{Report, about_call};
 use hookexec_workbench::testing::{
     Habits, Outcome, Past, PastGroup, Replay, is_self_contained, stays_here,
 };
@@ -26,8 +27,7 @@ use serde_json::json;
 
 use super::log::load_candidate;
 use super::save;
-use crate::commands::log::page::{Page, about_call};
-use crate::commands::log::{self, since};
+use crate::commands::log::{page, since};
 use crate::console::output::{self, PlainFormat};
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _};
@@ -62,7 +62,7 @@ pub(crate) struct Survey {
     /// Whether commands are counted.
     suggests: bool,
     /// A page of all calls, if one is drawn.
-    page: Option<Mutex<Page>>,
+    report: Option<Mutex<Report>>,
 }
 
 impl Survey {
@@ -89,7 +89,7 @@ impl Survey {
             since,
             until: None,
             suggests: false,
-            page: None,
+            report: None,
         })
     }
 
@@ -170,11 +170,11 @@ impl Survey {
     /// Writes a page that draws it by day.
     pub(super) fn draw(&mut self, file: &Path) -> Result<(), CommandError> {
         let numbers = Statistics::of_hooks(&self.config.hooks);
-        self.page = Some(Mutex::new(Page::new(numbers)));
+        self.report = Some(Mutex::new(Report::new(numbers)));
         self.run()?;
-        let Some(page) = &self.page else { return Ok(()) };
+        let Some(report) = &self.report else { return Ok(()) };
         let remark = format!(", as this policy judges the past of {}", self.agent.title());
-        log::write_page(file, &locked(page).html(&remark)?)
+        page::draw(file, &mut locked(report), &remark)
     }
 
     /// Prints an allow rule for commands that ran often. The rules of `init --user` count, too.
@@ -268,11 +268,11 @@ impl Survey {
 
     /// Adds a call to the page.
     fn record(&self, time: String, subject: &Subject, verdict: &Verdict) {
-        let (Some(page), input) = (&self.page, subject.input()) else { return };
+        let (Some(report), input) = (&self.report, subject.input()) else { return };
         let mut record = Record::new(time, input, verdict, 0.0);
         record.input = Some(json!({ "tool_name": input.tool(), "tool_input": input.tool_input }));
         let has_effect = record.decision.is_some() || !record.rewritten.is_empty();
-        locked(page).add(&record, has_effect);
+        locked(report).add(&record, has_effect);
     }
 
     fn replay(&self, config: Config, project: &str) -> Result<Replay, CommandError> {
