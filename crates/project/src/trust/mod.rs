@@ -10,6 +10,7 @@ mod pending;
 mod permissions;
 mod programs;
 mod project_file;
+mod review;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -19,4 +20,5 @@ pub use pending::Pending;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use programs::is_shell_word;
 pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
+pub use review::{Review, Status};
 pub use store::{Approval, TrustStore};

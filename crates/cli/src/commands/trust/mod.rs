@@ -1,13 +1,14 @@
 //! `hookexec trust`: which hooks files of projects may run.
 
-mod rows;
+mod text;
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::config::{Diagnostics, Severity};
+use hookexec_files::directories::project_of;
 use hookexec_files::files;
-use hookexec_project::trust::{Blocked, TrustStore};
+use hookexec_project::trust::{Blocked, Review, Status, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
 use hookexec_setup::program::KeepError;
 
@@ -16,7 +17,6 @@ use crate::console::consent::ConsentArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::error::{CommandError, OrCommandError as _, warn};
 use crate::{Exit, plain, registry};
-use rows::{Row, Status};
 
 /// Shows, approves or forgets the hooks files that a project brings along
 ///
@@ -84,49 +84,19 @@ impl Args {
 fn show(target: &Target) -> Result<Exit, CommandError> {
     let rows = target.project(&store()?)?.rows;
     for row in &rows {
-        if let Some(Blocked::Unsafe(problem)) =
-            row.file.as_ref().and_then(|file| file.blocked.as_ref())
+        if let Some(file) = &row.file
+            && let Some(Blocked::Unsafe(problem)) = &file.blocked
         {
             let hint = problem.hint.as_deref().unwrap_or_default();
             warn(&format!("the approvals don't count: {}; {hint}", problem.message));
         }
     }
-    target.format.show(&rows, || rows.iter().map(Row::text).collect())?;
+    target.format.show(&rows, || rows.iter().map(text::whole).collect())?;
     if target.format == PlainFormat::Text {
-        output::talk(&remedies(&rows));
+        output::talk(&text::remedies(&rows));
     }
     let is_approved = rows.iter().all(|row| row.status == Status::Approved);
     Ok(if is_approved { Exit::SUCCESS } else { Exit::NEGATIVE })
-}
-
-/// Returns what a person does about the files, and what an approval does not cover.
-fn remedies(rows: &[Row]) -> String {
-    let mut text = limits(rows);
-    let mut is_open = false;
-    for row in rows {
-        match row.file {
-            Some(_) => is_open |= row.status != Status::Approved,
-            None => text.push_str(&row.way_back()),
-        }
-    }
-    if is_open {
-        text += "review what is not approved, undo changes that are not wanted and restore what is gone, then \
-                 run `hookexec trust add` in a terminal; `hookexec check` shows whether it can be loaded\n";
-    }
-    text
-}
-
-/// Returns what an approval does not cover, in words.
-fn limits(rows: &[Row]) -> String {
-    let mut text = String::new();
-    if rows.iter().any(|row| !row.covered.is_empty() || !row.changed.is_empty()) {
-        text +=
-            "Files that these scripts read or load are covered only if `scripts:` lists them.\n";
-    }
-    if rows.iter().any(|row| !row.not_covered.is_empty()) {
-        text += "What is not covered may change without a new approval.\n";
-    }
-    text
 }
 
 fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
@@ -139,9 +109,9 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     }
     let mut done = Exit::SUCCESS;
     for mut row in project.rows {
-        let path = row.shown_path();
+        let path = text::path(&row);
         let Some(mut file) = row.file.take() else {
-            output::talk(&format!("{}{}", row.title(), row.way_back()));
+            output::talk(&(text::title(&row) + &text::way_back(&row)));
             done = Exit::NEGATIVE;
             continue;
         };
@@ -156,7 +126,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
         }
         let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
-        let text = row.text() + &limits(std::slice::from_ref(&row));
+        let text = text::whole(&row) + &text::limits(std::slice::from_ref(&row));
         if !consent.ask(&format!("{text}Approve this file{without}?"))? {
             output::talk(&format!("{path} was not approved\n"));
             done = Exit::NEGATIVE;
@@ -175,9 +145,11 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
         }
         file.blocked = None;
-        let row = Row::of(file, &store);
+        let row = Review::of(file, &store);
         // The question showed the rest.
-        target.format.show(&row, || if consent.yes { row.text() } else { row.title() })?;
+        target
+            .format
+            .show(&row, || if consent.yes { text::whole(&row) } else { text::title(&row) })?;
     }
     Ok(done)
 }
@@ -188,10 +160,10 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let rows = match (target.project(&store), &target.file) {
         (Ok(project), _) => project.rows,
         // A file that was never there can be forgotten, too.
-        (Err(_), Some(path)) => vec![Row::of_gone(path.clone())],
+        (Err(_), Some(path)) => vec![Review::of_gone(path.clone())],
         (Err(error), None) => return Err(error),
     };
-    for Row { path, digest, .. } in rows {
+    for Review { path, digest, .. } in rows {
         let shown = plain::line(&path.to_string_lossy());
         if !store.has_approved(&path, digest.as_deref()) {
             output::print(&format!("{shown}: was not approved\n"))?;
@@ -215,7 +187,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
 
 /// The hooks files of a project that are meant.
 struct Project {
-    rows: Vec<Row>,
+    rows: Vec<Review>,
     options: LoadOptions,
 }
 
@@ -245,14 +217,14 @@ impl Target {
         let mut rows = Vec::new();
         for file in project_files {
             if self.is_meant(&file.path) {
-                rows.push(Row::of(file, store));
+                rows.push(Review::of(file, store));
             }
         }
         for failed in &config.failed {
             let path = failed.location.path();
             let is_gone = self.is_meant(path) && path.symlink_metadata().is_err();
             if is_gone && store.has_approved(path, None) {
-                rows.push(Row::of_gone(path.to_owned()));
+                rows.push(Review::of_gone(path.to_owned()));
             }
         }
         if rows.is_empty() {
@@ -283,8 +255,7 @@ impl Target {
 fn working_dir_of(file: &Path) -> PathBuf {
     let own = file.parent().unwrap_or(Path::new("")).join(".");
     let Ok(own) = dunce::canonicalize(&own) else { return own };
-    let hidden = own.ancestors().take(2).find(|place| place.ends_with(".hookexec"));
-    let project = hidden.and_then(Path::parent).unwrap_or(&own);
+    let project = project_of(&own);
     match dunce::canonicalize(".") {
         Ok(here) if here.starts_with(project) => here,
         _ => project.to_owned(),

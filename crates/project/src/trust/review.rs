@@ -1,0 +1,125 @@
+//! The hooks files of a project as a person reviews them: how each differs from its approval.
+
+use std::path::PathBuf;
+
+use hookexec::config::Diagnostic;
+use serde::{Serialize, Serializer};
+
+use super::project_file::{Blocked, FileChange, Found, ProjectFile};
+use super::store::TrustStore;
+
+/// One hooks file of a project, and how it differs from its approval.
+#[derive(Debug, Default, Serialize)]
+pub struct Review {
+    /// The file itself; `None` if it is gone.
+    #[serde(skip)]
+    pub file: Option<ProjectFile>,
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it runs.
+    pub status: Status,
+    /// The SHA-256 of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// Its text, which an approval is for.
+    pub text: String,
+    /// The files that an approval covers, as far as they are as they were approved.
+    pub covered: Vec<String>,
+    /// Those that changed.
+    pub changed: Vec<String>,
+    /// Those that are gone.
+    pub gone: Vec<String>,
+    /// Those that the approval does not have.
+    pub not_approved: Vec<String>,
+    /// What the commands name or run and no approval covers.
+    pub not_covered: Vec<String>,
+    /// Why the file can't be approved.
+    #[serde(serialize_with = "as_texts")]
+    pub problems: Vec<Diagnostic>,
+    /// The changes since the approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// Whether a hooks file runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It does.
+    Approved,
+    /// The file or one that its commands name changed after the approval, or is gone.
+    Changed,
+    /// No person approved the file, or one that its commands name.
+    #[default]
+    NotApproved,
+}
+
+impl Review {
+    /// Returns the review of an approved file that is gone.
+    pub fn of_gone(path: PathBuf) -> Self {
+        Self { path, status: Status::Changed, ..Self::default() }
+    }
+
+    /// Returns the review of a file.
+    pub fn of(file: ProjectFile, store: &TrustStore) -> Self {
+        let mut review = Self {
+            path: file.path.clone(),
+            status: Status::of(&file),
+            digest: Some(file.digest.clone()),
+            text: file.coverage.text.clone(),
+            problems: file.coverage.problems.clone(),
+            ..Self::default()
+        };
+        if matches!(file.blocked, Some(Blocked::Changed | Blocked::File { .. })) {
+            review.diff = Some(store.diff(&file));
+        }
+        review.add_files(&file, store);
+        for command in &file.coverage.uncovered {
+            let mut words = command.split(' ').map(|word| word.trim_start_matches("./"));
+            if !words.any(|word| review.gone.iter().any(|name| name == word)) {
+                review.not_covered.push(command.clone());
+            }
+        }
+        review.file = Some(file);
+        review
+    }
+
+    /// Adds the files that the commands name, each to the list that says how it differs from its approval.
+    fn add_files(&mut self, file: &ProjectFile, store: &TrustStore) {
+        let mut approval = None;
+        if matches!(file.blocked, Some(Blocked::File { .. })) {
+            approval = store.compared_with(file);
+        }
+        for named in &file.coverage.files {
+            let change = approval.as_ref().and_then(|approval| approval.change(named));
+            let list = match change {
+                Some(FileChange::Changed) => &mut self.changed,
+                Some(FileChange::Unapproved) => &mut self.not_approved,
+                Some(FileChange::Gone) => &mut self.gone,
+                None if named.found == Found::Nothing => continue,
+                None => &mut self.covered,
+            };
+            // Two paths may lead to one file.
+            if !list.contains(&named.name) {
+                list.push(named.name.clone());
+            }
+        }
+    }
+}
+
+impl Status {
+    fn of(file: &ProjectFile) -> Self {
+        match &file.blocked {
+            None => Self::Approved,
+            Some(Blocked::Changed) => Self::Changed,
+            Some(Blocked::File { change: FileChange::Changed | FileChange::Gone, .. }) => {
+                Self::Changed
+            }
+            Some(_) => Self::NotApproved,
+        }
+    }
+}
+
+fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(problems.iter().map(Diagnostic::with_hint))
+}
