@@ -139,6 +139,9 @@ impl From<PolicyFailure> for CommandError {
     fn from(failure: PolicyFailure) -> Self {
         match failure {
             PolicyFailure::Hooks(problems) => Self::config(problems),
+            PolicyFailure::NotPlain(_) => {
+                Self::usage(failure.to_string()).hint("put what it leads to in its place")
+            }
             _ => Self::usage(failure.to_string()),
         }
     }

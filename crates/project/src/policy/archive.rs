@@ -11,7 +11,7 @@ use std::path::Path;
 use hookexec::Config;
 use hookexec::wire::parse_strict;
 use hookexec_files::files;
-use hookexec_files::platform::system::share_directory;
+use hookexec_files::platform::system::{is_executable, share_directory};
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
@@ -21,6 +21,8 @@ use super::{OrFailure as _, PolicyFailure};
 
 /// The largest archive, in bytes. It is not compressed.
 pub const MAX_ARCHIVE: u64 = 16 << 20;
+/// The most bytes that an archive has around a file.
+const HEADER: u64 = 1024;
 /// The name of the manifest in an archive.
 const MANIFEST: &str = "policy.json";
 
@@ -30,7 +32,6 @@ const NO_MANIFEST: &str = "its `policy.json` is not valid";
 /// The manifest of a policy.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
 pub struct Manifest {
     /// The name, which tells this policy from others that the same key signs.
     pub name: String,
@@ -40,7 +41,6 @@ pub struct Manifest {
 
 /// A file of a policy.
 #[derive(Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
 pub struct PolicyFile {
     /// Its content.
     pub bytes: Vec<u8>,
@@ -50,7 +50,6 @@ pub struct PolicyFile {
 
 /// A policy in memory.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "the command makes it")]
 pub struct Archive {
     /// Which policy it is.
     pub manifest: Manifest,
@@ -59,6 +58,48 @@ pub struct Archive {
 }
 
 impl Archive {
+    /// Returns the policy of a directory: every file in it that is not hidden.
+    ///
+    /// # Errors
+    /// When one can't be read, is a link, or makes the policy too large.
+    pub fn of_directory(directory: &Path, name: &str, version: u64) -> Result<Self, PolicyFailure> {
+        let manifest = Manifest { name: name.to_owned(), version };
+        let mut archive = Self { manifest, files: BTreeMap::new() };
+        archive.add_directory(directory, "", &mut (MAX_ARCHIVE - 4 * HEADER))?;
+        Ok(archive)
+    }
+
+    /// Adds the files below `directory`, whose path in the policy is `above`, of which `left` bytes fit.
+    fn add_directory(
+        &mut self,
+        directory: &Path,
+        above: &str,
+        left: &mut u64,
+    ) -> Result<(), PolicyFailure> {
+        for entry in directory.read_dir().or_failure(directory.display())? {
+            let path = entry.or_failure(directory.display())?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let name = format!("{above}{name}");
+            let data = path.symlink_metadata().or_failure(path.display())?;
+            if data.is_dir() {
+                self.add_directory(&path, &format!("{name}/"), left)?;
+                continue;
+            }
+            if !data.is_file() {
+                return Err(PolicyFailure::NotPlain(path));
+            }
+            let bytes = files::read_regular(&path, *left)
+                .or_failure(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;
+            *left = left.saturating_sub(bytes.len() as u64 + HEADER);
+            let is_program = is_executable(&path, &data);
+            self.files.insert(name, PolicyFile { bytes, is_program });
+        }
+        Ok(())
+    }
+
     /// Returns the bytes of the archive: sorted, without times and owners.
     ///
     /// # Errors

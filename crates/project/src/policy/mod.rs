@@ -23,6 +23,9 @@ pub enum PolicyFailure {
     /// The policy is refused, or a step failed.
     #[error("{0}")]
     Refused(String),
+    /// A file of its directory is a link or a special file.
+    #[error("{}: a policy has no links and special files", .0.display())]
+    NotPlain(PathBuf),
     /// Its hooks files have mistakes.
     #[error("{0}")]
     Hooks(Diagnostics),

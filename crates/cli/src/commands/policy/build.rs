@@ -1,20 +1,16 @@
 //! `hookexec policy build`: a directory in, an archive out.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec_files::files;
-use hookexec_files::platform::system;
+use hookexec_project::policy::{self, Archive};
 use hookexec_setup::scripts;
 
 use crate::Exit;
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, warn};
-use hookexec_project::policy::{self, Archive, MAX_ARCHIVE, Manifest, PolicyFile};
 
-/// The most bytes that an archive has around a file.
-const HEADER: u64 = 1024;
 /// Stands for the projects that the hooks will run in. Nothing is there.
 const ANY_PROJECT: &str = "/any-project";
 
@@ -57,10 +53,7 @@ impl Args {
 
 /// Returns the policy of a directory, and finds mistakes that would only show on other machines.
 pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Archive, CommandError> {
-    let mut files = BTreeMap::new();
-    let mut left = MAX_ARCHIVE - 4 * HEADER;
-    collect(directory, "", &mut left, &mut files)?;
-    let archive = Archive { manifest: Manifest { name: name.to_owned(), version }, files };
+    let archive = Archive::of_directory(directory, name, version)?;
     archive.check().or_usage(format_args!("{} is not a valid policy", directory.display()))?;
     let root = std::path::absolute(directory).or_usage("no current directory is known")?;
     let config = policy::load(&archive, &root)?;
@@ -79,36 +72,4 @@ pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Arch
         problems.push(Diagnostic::error(problem).hint(hint));
     }
     if problems.is_empty() { Ok(archive) } else { Err(CommandError::config(problems)) }
-}
-
-/// Adds every file below `directory` that is not hidden, under its path from there.
-fn collect(
-    directory: &Path,
-    above: &str,
-    left: &mut u64,
-    found: &mut BTreeMap<String, PolicyFile>,
-) -> Result<(), CommandError> {
-    for entry in directory.read_dir().or_usage(directory.display())? {
-        let path = entry.or_usage(directory.display())?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('.') {
-            continue;
-        }
-        let name = format!("{above}{name}");
-        let data = path.symlink_metadata().or_usage(path.display())?;
-        if data.is_dir() {
-            collect(&path, &format!("{name}/"), left, found)?;
-            continue;
-        }
-        if !data.is_file() {
-            let problem = format!("{}: a policy has no links and special files", path.display());
-            return Err(CommandError::usage(problem).hint("put what it leads to in its place"));
-        }
-        let bytes = files::read_regular(&path, *left)
-            .or_usage(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;
-        *left = left.saturating_sub(bytes.len() as u64 + HEADER);
-        let is_program = system::is_executable(&path, &data);
-        found.insert(name, PolicyFile { bytes, is_program });
-    }
-    Ok(())
 }
