@@ -3,11 +3,8 @@
 mod text;
 
 use hookexec::Event;
-use hookexec::config::Hook;
-use hookexec::wire::Mode;
 use hookexec_agents::{Agent, Subject};
-use hookexec_workbench::explain::Explained;
-use serde_json::json;
+use hookexec_workbench::explain::{ConfiguredHook, Explained};
 
 use crate::commands::run::{agent_name, event_name, from};
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
@@ -114,63 +111,18 @@ fn list(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
     let mut table =
         Table::new(["event", "matches", "type", "name", "timeout", "also", "layer", "source"]);
     for hook in &config.hooks {
-        let Hook { event, kind, command, timeout, location, .. } = hook;
-        let (name, also, layer) = (hook.label(), other_keys(hook), hook.layer());
-        let (file, line) = (location.path().display().to_string(), location.line());
-        let mut row = json!({
-            "event": event,
-            "name": name,
-            "type": kind,
-            "also": also,
-            "timeout_ms": timeout.as_millis(),
-            "file": file,
-            "line": line,
-            "layer": layer,
-        });
-        let mut matches = "-".to_owned();
-        if event.contract().tool_matched {
-            matches = hook.matcher.to_string();
-            row["matcher"] = json!(matches);
-        }
-        if command.is_some() {
-            row["command"] = json!(command);
-        }
-        rows.push(row);
+        let row = ConfiguredHook::of(hook);
         table.row([
-            event.to_string(),
-            matches,
-            kind.clone(),
-            name,
-            format!("{timeout:?}"),
-            if also.is_empty() { "-".to_owned() } else { also.join(", ") },
-            layer.name().replace('_', " "),
-            format!("{file}:{line}"),
+            row.event.to_string(),
+            row.matcher.clone().unwrap_or_else(|| "-".to_owned()),
+            row.kind.to_owned(),
+            row.name.clone(),
+            format!("{:?}", hook.timeout),
+            if row.also.is_empty() { "-".to_owned() } else { row.also.join(", ") },
+            row.layer.name().replace('_', " "),
+            format!("{}:{}", row.file, row.line),
         ]);
+        rows.push(row);
     }
     format.show(&rows, || table.text())
-}
-
-/// Returns the keys that have no column of their own.
-fn other_keys(hook: &Hook) -> Vec<String> {
-    let mut keys = Vec::new();
-    if !hook.enabled {
-        keys.push("disabled".to_owned());
-    }
-    match hook.mode {
-        Mode::Warn => keys.push("mode warn".to_owned()),
-        Mode::Shadow => keys.push("mode shadow".to_owned()),
-        Mode::Enforce => {}
-    }
-    for key in hook.written_keys() {
-        let has_place =
-            ["command", "enabled", "matcher", "mode", "name", "timeout", "type"].contains(&key);
-        if !has_place {
-            keys.push(key.to_owned());
-        }
-    }
-    // That of the matcher entry.
-    if hook.when.is_some() && hook.key_locations.get("when").is_none() {
-        keys.push("when".to_owned());
-    }
-    keys
 }
