@@ -222,6 +222,11 @@ impl Agent {
         adapter(self).plugin
     }
 
+    /// Returns whether `install` can write something for it. For the others it says what to do instead.
+    pub fn is_installable(self) -> bool {
+        self.plugin().is_none_or(|plugin| plugin.file.is_some())
+    }
+
     /// Returns how to see that the agent's own package of hookexec is installed.
     pub fn package(self) -> Option<PackageMark> {
         match self.plugin() {

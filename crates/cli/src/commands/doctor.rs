@@ -9,11 +9,11 @@ use anstyle::Style;
 use hookexec_agents::Agent;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server;
-use hookexec_setup::doctor::{self, Finding, Grade, Section, Visit};
-use hookexec_setup::settings::inspect::{AgentFile, inspect};
-use serde_json::{Value, json};
+use hookexec_setup::doctor::{self, Finding, Grade, Section};
+use hookexec_setup::settings::inspect::AgentFile;
+use serde_json::json;
 
-use crate::commands::run::{agent_name, is_installable};
+use crate::commands::run::agent_name;
 use crate::config::{ConfigArgs, Purpose};
 use crate::connect::remedy;
 use crate::console::output::PlainFormat;
@@ -49,26 +49,8 @@ impl Args {
         let project = options.working_dir.clone().unwrap_or_default();
         let mut sections = vec![doctor::hooks(&check, &project)];
         sections.extend(doctor::policies(&check.policies));
-        let before = sections.len();
-        let mut inspected = Vec::new();
-        for agent in Agent::all() {
-            let asked = self.agents.contains(&agent);
-            if asked || self.agents.is_empty() {
-                let files = inspect(agent, &project);
-                sections.extend(Visit::new(agent, &files, &check, &project).section(asked));
-                inspected.extend(files);
-            }
-        }
-        if sections.len() == before {
-            let names: Vec<&str> =
-                Agent::all().filter(|agent| is_installable(*agent)).map(Agent::name).collect();
-            let mut section = Section::new("Agents");
-            section.warning(format!(
-                "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
-                names.join(", ")
-            ));
-            sections.push(section);
-        }
+        let (agents, inspected) = doctor::agents(&self.agents, &check, &project);
+        sections.extend(agents);
         sections.extend(servers(&inspected, &options));
         report(&sections, &inspected, self.format)
     }
@@ -79,6 +61,13 @@ fn report(
     files: &[AgentFile],
     format: PlainFormat,
 ) -> Result<Exit, CommandError> {
+    // The files of agents that are used here.
+    let mut rows = Vec::new();
+    for file in files {
+        if file.is_found() || file.entries.is_err() {
+            rows.push(file.summary());
+        }
+    }
     let (mut problems, mut warnings) = (0, 0);
     for section in sections {
         problems += section.count(Grade::Problem);
@@ -87,7 +76,7 @@ fn report(
     let json = json!({
         "problems": problems,
         "warnings": warnings,
-        "agents": rows(files),
+        "agents": rows,
         "sections": sections,
     });
     format.show(&json, || {
@@ -95,25 +84,6 @@ fn report(
         format!("{}{problems}, {warnings}\n", text(sections))
     })?;
     Ok(if problems > 0 { Exit::NEGATIVE } else { Exit::SUCCESS })
-}
-
-/// Returns the files of agents that are used here, for programs.
-fn rows(files: &[AgentFile]) -> Vec<Value> {
-    let mut rows = Vec::new();
-    for file in files {
-        if file.is_found() || file.entries.is_err() {
-            rows.push(json!({
-                "agent": file.agent.name(),
-                "scope": file.scope.to_string(),
-                "settings": file.path,
-                // 1 for a plugin or a package.
-                "hooks": file.ours().len(),
-                "sockets": file.sockets().keys().collect::<Vec<_>>(),
-                "error": file.entries.as_ref().err().map(ToString::to_string),
-            }));
-        }
-    }
-    rows
 }
 
 fn text(sections: &[Section]) -> String {

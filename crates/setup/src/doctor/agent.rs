@@ -19,12 +19,39 @@ use crate::matchers;
 use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
-use crate::settings::inspect::AgentFile;
+use crate::settings::inspect::{AgentFile, inspect};
 use crate::settings::{Scope, user_directory, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
+/// Returns what is found about the agents that the user `asked` about, or else about those that are used
+/// here; and their files.
+pub fn agents(asked: &[Agent], check: &Check, project: &Path) -> (Vec<Section>, Vec<AgentFile>) {
+    let (mut sections, mut inspected) = (Vec::new(), Vec::new());
+    let mut installable = Vec::new();
+    for agent in Agent::all() {
+        if agent.is_installable() {
+            installable.push(agent.name());
+        }
+        let is_asked = asked.contains(&agent);
+        if is_asked || asked.is_empty() {
+            let files = inspect(agent, project);
+            sections.extend(Visit::new(agent, &files, check, project).section(is_asked));
+            inspected.extend(files);
+        }
+    }
+    if sections.is_empty() {
+        let mut section = Section::new("Agents");
+        section.warning(format!(
+            "no coding agent is found here; next: `hookexec install AGENT`, where AGENT is one of {}",
+            installable.join(", ")
+        ));
+        sections.push(section);
+    }
+    (sections, inspected)
+}
+
 /// One agent, and what is found about it.
-pub struct Visit<'v> {
+struct Visit<'v> {
     agent: Agent,
     files: &'v [AgentFile],
     check: &'v Check,
@@ -38,14 +65,14 @@ pub struct Visit<'v> {
 
 impl<'v> Visit<'v> {
     /// Begins with an agent, its files, and the hooks of the project.
-    pub fn new(agent: Agent, files: &'v [AgentFile], check: &'v Check, project: &'v Path) -> Self {
+    fn new(agent: Agent, files: &'v [AgentFile], check: &'v Check, project: &'v Path) -> Self {
         let (section, calls, programs) = (Section::new(agent.title()), Vec::new(), BTreeMap::new());
         Self { agent, files, check, project, section, calls, programs }
     }
 
     /// Returns the findings; `None` about an agent that is not used here, if the user has not `asked`
     /// about it.
-    pub fn section(mut self, asked: bool) -> Option<Section> {
+    fn section(mut self, asked: bool) -> Option<Section> {
         for file in self.files {
             self.file(file);
         }

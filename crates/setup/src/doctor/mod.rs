@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::scripts::missing;
 
-pub use agent::Visit;
+pub use agent::agents;
 pub use programs::version_numbers;
 
 /// How bad a finding is.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
 use hookexec_files::directories::base_directory;
 use hookexec_files::files;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::entry::Entry;
 use super::{Scope, SettingsError, beside, store, text, toml, user_directory, value_at, value_of};
@@ -100,6 +100,19 @@ impl AgentFile {
             }
         }
         sockets
+    }
+
+    /// Returns what is in it, for programs.
+    pub fn summary(&self) -> Value {
+        json!({
+            "agent": self.agent.name(),
+            "scope": self.scope.to_string(),
+            "settings": self.path,
+            // 1 for a plugin or a package.
+            "hooks": self.ours().len(),
+            "sockets": self.sockets().keys().collect::<Vec<_>>(),
+            "error": self.entries.as_ref().err().map(ToString::to_string),
+        })
     }
 
     /// Returns whether the agent seems to be used here.

@@ -173,17 +173,11 @@ impl Args {
     }
 }
 
-/// Reads an agent's name. Offers those that are [installable](is_installable).
+/// Reads an agent's name. Offers those that are [installable](Agent::is_installable).
 pub(crate) fn agent_name() -> impl TypedValueParser<Value = Agent> {
     let names =
-        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!is_installable(agent)));
+        Agent::all().map(|agent| PossibleValue::new(agent.name()).hide(!agent.is_installable()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Agent>())
-}
-
-/// Returns whether `install` can write something for an agent. For the others it says what to do
-/// instead.
-pub(crate) fn is_installable(agent: Agent) -> bool {
-    agent.plugin().is_none_or(|plugin| plugin.file.is_some())
 }
 
 /// Reads an event's name.
