@@ -1,6 +1,6 @@
 //! Options of a load, and the directories in which hooks files are looked for.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::directory::{FILE, is_present};
 use crate::trust::TrustStore;
@@ -99,9 +99,10 @@ impl LoadOptions {
         if let Some(home) = &self.home {
             return vec![home.join(BELOW_HOME)];
         }
-        let mut found: Vec<PathBuf> = directory_in_home(BELOW_HOME).into_iter().collect();
-        let chosen = base_directory("XDG_CONFIG_HOME", ".config");
-        found.extend(chosen.map(|directory| directory.join("hookexec")));
+        let mut found = Vec::from_iter(directory_in_home(BELOW_HOME));
+        if let Some(chosen) = base_directory("XDG_CONFIG_HOME", ".config") {
+            found.push(chosen.join("hookexec"));
+        }
         found.dedup();
         found
     }
@@ -141,23 +142,30 @@ impl LoadOptions {
         }
         // As the system follows it: the home directory and the root of a repository are met on that way.
         let start = real(&absolute);
-        let mut project: Vec<PathBuf> = start.ancestors().map(Path::to_owned).collect();
-        let repository = project.iter().position(|directory| is_repository(directory));
         let mut home = None;
         // Where the working directory is a repository, the home directory only ends what lies above it,
         // and an isolated run does not look there.
-        if repository != Some(0) || !self.isolated {
-            let known = self.home.clone().or_else(directories::home_directory);
-            home = known.map(|home| real(&home));
+        if !self.isolated || !is_repository(&start) {
+            home = self.home.clone().or_else(directories::home_directory);
         }
-        let home = project.iter().position(|directory| Some(directory) == home.as_ref());
-        let end = home.into_iter().chain(repository).min();
-        let length = end.unwrap_or(0) + 1;
-        let mut above = project.split_off(length);
-        if let Some(home) = home {
-            above.truncate(home.saturating_sub(length));
+        let home = home.map(|home| real(&home));
+        let mut found = Surroundings::default();
+        for directory in start.ancestors() {
+            let is_home = home.as_deref() == Some(directory);
+            if !found.has_end {
+                found.project.push(directory.to_owned());
+                found.has_end = is_home || is_repository(directory);
+            } else if !is_home {
+                found.above.push(directory.to_owned());
+            }
+            if is_home {
+                break;
+            }
         }
-        Surroundings { project, above, has_end: end.is_some() }
+        if !found.has_end {
+            found.above = found.project.split_off(1);
+        }
+        found
     }
 }
 

@@ -79,10 +79,12 @@ impl Loaded {
     /// Returns every place that [`load`](super::load) looked at. For programs that keep a configuration
     /// and want to know when to load it anew.
     pub fn places(&self, options: &LoadOptions) -> Vec<Place> {
-        let mut places = BTreeSet::new();
+        let mut places = Vec::new();
+        for file in &options.files {
+            places.push(Place::at(file.clone()));
+        }
         let mut of_project = Vec::new();
         let mut directories = vec![options.managed_directory()];
-        let mut followed = options.files.clone();
         if !options.isolated {
             directories.extend(options.user_directories());
             let mut search = options.surroundings();
@@ -91,44 +93,46 @@ impl Loaded {
                 search.project.append(&mut search.above);
             }
             for project in &search.project {
-                let own = project.join(PROJECT_DIRECTORY);
+                let (git, own) = (project.join(".git"), project.join(PROJECT_DIRECTORY));
                 // The directory of drop-ins changes when one comes or goes.
                 let drop_ins = own.join(DROP_INS);
-                let files = [project.join(FILE), own.join(FILE)];
-                for path in [drop_ins, project.join(".git"), own].into_iter().chain(files) {
-                    places.insert(Place { path, watch: Watch::Plain });
+                for path in [project.join(FILE), own.join(FILE), drop_ins, git, own] {
+                    places.push(Place { path, watch: Watch::Plain });
                 }
             }
             of_project = hooks_directories(&search.project);
             let others = options.directories_of_higher_layers();
             of_project.retain(|directory| !others.contains(directory));
             // An approval given or taken back, and where the paths lead that it is for.
-            followed.extend(options.trust_store().map(|store| store.directory().to_owned()));
+            if let Some(store) = options.trust_store() {
+                places.push(Place::at(store.directory().to_owned()));
+            }
             for file in &self.project_files {
-                followed.extend(file.places.iter().cloned());
+                places.extend(file.places.iter().cloned().map(Place::at));
             }
         }
         for path in &self.config.files {
-            let is_plain = path.parent().is_some_and(|at| of_project.iter().any(|own| own == at));
+            let is_plain = of_project.iter().any(|own| path.parent() == Some(own));
             let watch = if is_plain { Watch::Plain } else { Watch::Target };
-            places.insert(Place { path: path.clone(), watch });
+            places.push(Place { path: path.clone(), watch });
         }
         // Another user who may write above a file can replace it.
         let mut above = BTreeSet::new();
-        for place in places.iter().map(Place::path).chain(followed.iter().map(PathBuf::as_path)) {
-            above.extend(place.ancestors().skip(1).map(Path::to_owned));
+        for place in &places {
+            above.extend(place.path.ancestors().skip(1).map(Path::to_owned));
         }
         for directory in directories {
             above.extend(directory.ancestors().map(Path::to_owned));
-            followed.extend([directory.join(FILE), directory.join(DROP_INS)]);
+            places.extend([directory.join(FILE), directory.join(DROP_INS)].map(Place::at));
         }
         places.extend(above.into_iter().map(Place::rights_of));
         for policy in &self.policies {
-            followed.push(policy.store.state_file());
-            followed.extend(policy.files.iter().cloned());
+            places.push(Place::at(policy.store.state_file()));
+            places.extend(policy.files.iter().cloned().map(Place::at));
         }
-        places.extend(followed.into_iter().map(Place::at));
-        Vec::from_iter(places)
+        places.sort();
+        places.dedup();
+        places
     }
 }
 

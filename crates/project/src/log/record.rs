@@ -103,7 +103,7 @@ where
 }
 
 /// A policy that comes from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PolicyRecord {
     /// Where it comes from.
     pub(crate) source: String,
@@ -127,16 +127,17 @@ pub(crate) struct PolicyRecord {
 impl PolicyRecord {
     /// Returns what is known about a policy of `config` in this state, but for its age.
     pub(crate) fn new(config: &Config, settings: &PolicySettings, state: &State) -> Self {
-        let in_force = state.in_force.as_ref();
-        let mut failed = config.failed.iter().filter(|file| file.location == settings.location);
-        Self {
-            source: settings.source.to_string(),
-            version: in_force.map(|version| version.version),
-            digest: in_force.map(|version| format!("sha256:{}", version.digest)),
-            age_s: None,
-            failure: failed.next().map(|file| file.cause.to_string()),
-            refresh_failed: state.problem.clone(),
+        let (source, refresh_failed) = (settings.source.to_string(), state.problem.clone());
+        let mut record = Self { source, refresh_failed, ..Self::default() };
+        if let Some(in_force) = &state.in_force {
+            record.version = Some(in_force.version);
+            record.digest = Some(format!("sha256:{}", in_force.digest));
         }
+        let mut failed = config.failed.iter();
+        if let Some(failed) = failed.find(|file| file.location == settings.location) {
+            record.failure = Some(failed.cause.to_string());
+        }
+        record
     }
 }
 
@@ -145,8 +146,8 @@ impl Record {
     /// verdict stricter.
     pub fn would_change(&self) -> impl Iterator<Item = &HookReport> {
         self.hooks.iter().filter(|report| {
-            report.mode.is_some_and(|mode| mode != Mode::Enforce)
-                && report.decision.is_some_and(|decision| decision > Decision::Allow)
+            report.mode.unwrap_or_default() != Mode::Enforce
+                && report.decision > Some(Decision::Allow)
                 && report.decision > self.decision
         })
     }
@@ -154,7 +155,7 @@ impl Record {
     /// Returns the hooks whose answer is the decision.
     pub fn deciding(&self) -> impl Iterator<Item = &HookReport> {
         self.hooks.iter().filter(|report| {
-            report.mode.is_none_or(|mode| mode == Mode::Enforce)
+            report.mode.unwrap_or_default() == Mode::Enforce
                 && report.decision.is_some()
                 && report.decision == self.decision
         })
@@ -248,14 +249,15 @@ impl Record {
     /// Changes every text that came from outside, but for the input.
     fn each_text(&mut self, mut change: impl FnMut(&mut String)) {
         change(&mut self.session);
-        self.tool.iter_mut().chain(&mut self.agent).chain(&mut self.message).for_each(&mut change);
+        let mut texts = vec![&mut self.tool, &mut self.agent, &mut self.message];
         if let Some(ApprovalReport { by, channel, .. }) = self.approval.as_deref_mut() {
-            by.iter_mut().chain(channel).for_each(&mut change);
+            texts.extend([by, channel]);
         }
         for report in &mut self.hooks {
             change(&mut report.name);
-            report.reason.iter_mut().chain(&mut report.error).for_each(&mut change);
+            texts.extend([&mut report.reason, &mut report.error]);
         }
+        texts.into_iter().flatten().for_each(&mut change);
         for policy in &mut self.policies {
             policy.failure.iter_mut().for_each(&mut change);
             change(&mut policy.refresh_failed);

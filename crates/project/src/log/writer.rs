@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use hookexec_files::bounded::read_beginning;
 use jiff::Timestamp;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -148,8 +149,8 @@ impl Inner {
         let time = format!("{:.3}", Timestamp::now());
         let duration_ms = (took.as_secs_f64() * 1e6).round() / 1e3;
         let mut record = Record::new(time, input, verdict, duration_ms);
-        let own = input.extra.get("traceparent").and_then(|text| span(text.as_str()));
-        record.traceparent = own.or_else(|| self.traceparent.clone());
+        let own = input.extra.get("traceparent").unwrap_or(&Value::Null);
+        record.traceparent = span(own.as_str()).or_else(|| self.traceparent.clone());
         record
     }
 
@@ -165,7 +166,9 @@ impl Inner {
         self.sources.name(&mut plain);
         for log in self.logs.iter().filter(|log| hooked || log.all_events) {
             let mut record = plain.clone();
-            if let Some((input, updated_input)) = input.filter(|_| log.inputs) {
+            if let Some((input, updated_input)) = input
+                && log.inputs
+            {
                 record = record.with_input(input, updated_input.clone(), &self.redactor);
             }
             if let Err(error) = write(log, record, &self.redactor) {
@@ -179,7 +182,8 @@ impl Inner {
 
 /// Returns a text that names a span: anything else could be a secret.
 fn span(text: Option<&str>) -> Option<String> {
-    text.filter(|text| is_traceparent(text)).map(str::to_owned)
+    let text = text?;
+    if is_traceparent(text) { Some(text.to_owned()) } else { None }
 }
 
 /// Leaves out each log that uses a file of one before it. Those of a higher layer come first.
@@ -226,11 +230,16 @@ fn write(log: &AuditSettings, record: Record, redactor: &Redactor) -> io::Result
 
 fn write_line(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     check_ours(&log.path)?;
-    let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
-    if size > 0 && size + line.len() as u64 > log.max_size {
-        rotate(log, line.len() as u64)?;
+    if is_full(log, line) {
+        rotate(log, line)?;
     }
     append_private(&log.path, line)
+}
+
+/// Returns whether a file has no room for one more line.
+fn is_full(log: &AuditSettings, line: &[u8]) -> bool {
+    let Ok(file) = log.path.symlink_metadata() else { return false };
+    file.len() > 0 && file.len() + line.len() as u64 > log.max_size
 }
 
 /// Checks that the file at `path` is a log, if there is one: another program's file must not be
@@ -254,11 +263,10 @@ fn check_ours(path: &Path) -> io::Result<()> {
 ///
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
-fn rotate(log: &AuditSettings, more: u64) -> io::Result<()> {
+fn rotate(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
     let Some(_lock) = try_lock(&numbered(&log.path, "lock"))? else { return Ok(()) };
     // Another may have been faster.
-    let size = log.path.symlink_metadata().map_or(0, |metadata| metadata.len());
-    if size == 0 || size + more <= log.max_size {
+    if !is_full(log, line) {
         return Ok(());
     }
     for number in 1..=log.keep {

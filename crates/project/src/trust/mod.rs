@@ -6,7 +6,6 @@
 
 mod coverage;
 mod diff;
-mod pending;
 mod permissions;
 mod programs;
 mod project_file;
@@ -16,9 +15,8 @@ mod store;
 mod tests;
 
 pub use coverage::{Coverage, DIRECTORIES};
-pub use pending::Pending;
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
 pub use programs::is_shell_word;
 pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
-pub use review::{Review, Status};
+pub use review::{Pending, Review, Status};
 pub use store::{Approval, TrustStore};

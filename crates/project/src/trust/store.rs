@@ -122,10 +122,11 @@ impl TrustStore {
     /// Returns the approval that `file` differs from: one of its bytes, or else that of other bytes at its
     /// path.
     pub fn compared_with(&self, file: &ProjectFile) -> Option<Approval> {
-        if let Some(approval) = self.of_bytes(file).into_iter().next() {
-            return Some(approval);
+        let mut approvals = self.of_bytes(file);
+        for record in self.records_at(&file.path) {
+            approvals.extend(self.read_record(&record.path));
         }
-        self.records_at(&file.path).iter().find_map(|record| self.read_record(&record.path))
+        approvals.into_iter().next()
     }
 
     /// Records that an approval from another path is used at `path`. Does nothing when it can't: it must
@@ -259,7 +260,8 @@ impl TrustStore {
         let mut records = Vec::new();
         for entry in fs::read_dir(&self.directory).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());
-            if let Some(stem) = name.to_str().and_then(|name| name.strip_suffix(".json"))
+            if let Some(name) = name.to_str()
+                && let Some(stem) = name.strip_suffix(".json")
                 && let Some((place, digest)) = stem.rsplit_once('-')
             {
                 records.push(Record { path, place: place.to_owned(), digest: digest.to_owned() });
