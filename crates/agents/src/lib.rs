@@ -49,6 +49,7 @@ pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
 use hookexec::Registry;
+use hookexec::event::Event;
 use hookexec::wire::{Input, JsonObject};
 pub use hookexec_builtins::tools;
 use hookexec_builtins::tools::Toolset;
@@ -247,6 +248,13 @@ impl Agent {
     /// Returns the agent's events, those first that stand for an event of ours.
     pub fn events(self) -> &'static [NativeEvent] {
         adapter(self).events
+    }
+
+    /// Returns the agent's events that fire an event of ours.
+    pub fn firing(self, event: Event) -> Vec<&'static NativeEvent> {
+        let mut firing = Vec::from_iter(self.events());
+        firing.retain(|native| native.fires(self).contains(&event));
+        firing
     }
 
     /// Returns the agent's event of that name: its own spelling, another case of it, or ours.

@@ -63,8 +63,7 @@ pub fn read(
     stdin: &[u8],
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<NativeCall, AgentInputError> {
-    let hinted = hint.and_then(|name| agent.native_event(name));
-    let mut native = hinted;
+    let mut native = hint.and_then(|name| agent.native_event(name));
     let read = payload::parse(stdin).and_then(|payload| {
         let found = event_of(agent, hint, &mut native, &payload)?;
         call(agent, found, payload, env)
@@ -161,10 +160,11 @@ pub(super) fn call(
 
 /// Returns how strict the failure of an event is.
 fn strictness(native: &NativeEvent) -> u8 {
-    match native.event.map(|event| event.contract().failure) {
-        Some(FailureMode::Open) | None => 0,
-        Some(FailureMode::Ask) => 1,
-        Some(_) => 2,
+    let Some(event) = native.event else { return 0 };
+    match event.contract().failure {
+        FailureMode::Open => 0,
+        FailureMode::Ask => 1,
+        _ => 2,
     }
 }
 
@@ -303,8 +303,8 @@ fn prompt(payload: &JsonObject) -> Option<String> {
 /// Returns whether a tool's response says itself that the call failed.
 fn fails(response: Option<&Value>) -> bool {
     let Some(Value::Object(response)) = response else { return false };
-    let kind = value(response, &["result_type", "resultType"]).and_then(Value::as_str);
-    kind.is_some_and(|kind| kind != "success")
+    let kind = value(response, &["result_type", "resultType"]).unwrap_or(&Value::Null);
+    kind.as_str().unwrap_or("success") != "success"
         || value(response, &["error"]).is_some()
         || value(response, &["is_error", "isError"]) == Some(&Value::Bool(true))
 }
@@ -320,10 +320,11 @@ fn working_directory(
     payload: &JsonObject,
     env: impl Fn(&str) -> Option<String>,
 ) -> String {
-    let roots = payload.get("workspace_roots").and_then(|roots| roots.get(0));
-    let inner = payload.get("tool_info").and_then(|info| info.get("cwd"));
-    for named in [payload.get("cwd"), inner, roots] {
-        if let Some(Value::String(directory)) = named
+    let own = payload.get("cwd").unwrap_or(&Value::Null);
+    let inner = &payload.get("tool_info").unwrap_or(&Value::Null)["cwd"];
+    let root = &payload.get("workspace_roots").unwrap_or(&Value::Null)[0];
+    for named in [own, inner, root] {
+        if let Value::String(directory) = named
             && !directory.is_empty()
         {
             return directory.clone();

@@ -30,32 +30,25 @@ pub fn warnings(check: &Check, host: Option<&DeclaredEvents>, project: &Path) ->
         None => agents.extend(matchers::installed(project)),
     }
     for hook in check.configured() {
-        found.extend(warnings_of(hook, &agents, project));
+        let mut of_command = missing(hook, project);
+        of_command.extend(echoed_input(hook));
+        of_command.extend(found_from_here_alone(hook));
+        for problem in of_command {
+            let place = hook.key_locations.get("command").unwrap_or(&hook.location);
+            found.push(problem.at(place.clone()));
+        }
+        found.extend(absent_fields(hook));
+        found.extend(doubts(hook));
+        for mut warning in matchers::warnings(hook, &agents) {
+            warning.message = format!("`{}`: {}", hook.label(), warning.message);
+            found.push(warning.at(hook.location.clone()));
+        }
         if let (Some(_), Some(agent)) = (host, agents.first()) {
             found.extend(late(hook, *agent, project));
             found.extend(unasked(hook, *agent));
         }
     }
     found.extend(rivals(check));
-    found
-}
-
-/// Returns warnings about a hook, wherever it runs and under these agents.
-fn warnings_of(hook: &Hook, agents: &[Agent], project: &Path) -> Vec<Diagnostic> {
-    let mut commands = missing(hook, project);
-    commands.extend(echoed_input(hook));
-    commands.extend(found_from_here_alone(hook));
-    let mut found = Vec::new();
-    for problem in commands {
-        let place = hook.key_locations.get("command").unwrap_or(&hook.location);
-        found.push(problem.at(place.clone()));
-    }
-    found.extend(absent_fields(hook));
-    found.extend(doubts(hook));
-    for mut warning in matchers::warnings(hook, agents) {
-        warning.message = format!("`{}`: {}", hook.label(), warning.message);
-        found.push(warning.at(hook.location.clone()));
-    }
     found
 }
 
@@ -110,8 +103,7 @@ fn late(hook: &Hook, agent: Agent, project: &Path) -> Option<Diagnostic> {
     if !hook.states_timeout() || !hook.phase.is_answered() {
         return None;
     }
-    let natives = agent.events();
-    let native = natives.iter().find(|native| native.fires(agent).contains(&hook.event))?;
+    let native = *agent.firing(hook.event).first()?;
     let within = Duration::from_secs(answered_within(agent, native, project));
     if hook.timeout <= within {
         return None;

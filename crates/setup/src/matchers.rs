@@ -30,9 +30,11 @@ pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     for name in hook.matcher.as_str().split('|') {
         found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
     }
-    for agent in agents.iter().filter(|agent| hook.counts_turns() && !agent.tells_turns()) {
-        let what = format!("{} sends no `turn_id`: the hook fails there", agent.title());
-        found.push(Diagnostic::warning(what).hint("count in the session: `per: session`"));
+    for agent in agents {
+        if hook.counts_turns() && !agent.tells_turns() {
+            let what = format!("{} sends no `turn_id`: the hook fails there", agent.title());
+            found.push(Diagnostic::warning(what).hint("count in the session: `per: session`"));
+        }
     }
     if hook.enabled && redacts(hook) {
         for agent in agents {
@@ -52,9 +54,8 @@ fn redacts(hook: &Hook) -> bool {
 /// Returns a warning if the agent gives the model some responses as they are.
 fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     let (mut takes, mut lost) = (None, None);
-    for native in agent.events() {
+    for native in agent.firing(hook.event) {
         match native.response {
-            _ if !native.fires(agent).contains(&hook.event) => {}
             Response::No => lost = Some(native),
             _ => takes = Some(native.response),
         }
@@ -130,7 +131,7 @@ fn lacking(names: &[impl AsRef<str>], agents: &[Agent]) -> Option<String> {
 /// Returns a warning about a name that no tool has, and that is nearly the name of a kind or of a tool of
 /// Claude Code, whose names most hooks files use.
 fn misspelt(name: &str, what: &str) -> Option<Diagnostic> {
-    let mut known: Vec<&str> = TOOL_KINDS.iter().map(|(kind, _)| *kind).collect();
+    let mut known = Vec::from(TOOL_KINDS.map(|(kind, _)| kind));
     known.extend(tools::of_agent("claude-code").named().map(|(name, _)| name));
     if known.iter().any(|known| known.eq_ignore_ascii_case(name)) || tools::is_listed(name) {
         return None;
@@ -145,8 +146,9 @@ fn misspelt(name: &str, what: &str) -> Option<Diagnostic> {
 /// under the other key. `all` is what means them under this key.
 fn server_alone(name: &str, what: &str, [all, other]: [&str; 2]) -> Option<Diagnostic> {
     let server = name.strip_suffix(other).unwrap_or(name);
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-    if server.strip_prefix("mcp__")?.contains("__") || !server.chars().all(is_plain) {
+    let has_pattern =
+        server.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"-_".contains(letter));
+    if server.strip_prefix("mcp__")?.contains("__") || has_pattern {
         return None;
     }
     let message = format!("{what} `{name}` fits no tool of the server");

@@ -127,7 +127,12 @@ impl Call {
     }
 
     fn text(&self, key: &'static str) -> Result<&str, ArgumentError> {
-        self.arguments.get(key).and_then(Value::as_str).ok_or(Missing(key))
+        self.value(key).as_str().ok_or(Missing(key))
+    }
+
+    /// Returns an argument, or null.
+    fn value(&self, key: &str) -> &Value {
+        self.arguments.get(key).unwrap_or(&Value::Null)
     }
 
     fn make(&mut self, key: &'static str, value: impl Into<Value>) {
@@ -143,7 +148,7 @@ impl Call {
 
     /// Appends the arguments of a command to it.
     fn join_command(&mut self) -> Result<(), ArgumentError> {
-        if let Some(joined) = self.arguments.get("command").and_then(joined) {
+        if let Some(joined) = joined(self.value("command")) {
             self.make("command", joined);
         }
         let command = self.text("command")?;
@@ -160,19 +165,22 @@ impl Call {
     /// Takes the address from the prompt if the call has no other. Beside an address, the prompt
     /// must not name another one.
     fn find_address(&mut self) -> Result<(), ArgumentError> {
-        if let Some(joined) = self.arguments.get("url").and_then(joined) {
+        if let Some(joined) = joined(self.value("url")) {
             self.make("url", joined);
         }
         if !self.has("url") {
             self.rename("prompt", "url");
         }
         let known: Vec<&str> = self.text("url")?.split_whitespace().collect();
-        let prompt = self.arguments.get("prompt").unwrap_or(&Value::Null);
+        let prompt = self.value("prompt");
         let prompt = prompt.as_str().map_or_else(|| prompt.to_string(), str::to_owned);
         let ends = ['(', ')', '<', '>', '"', '\'', '.', ',', '?'];
-        let mut addresses = prompt.split_whitespace().filter(|word| word.contains("://"));
-        let more = addresses.any(|word| !known.contains(&word.trim_matches(ends)));
-        if more { Err(Several("url")) } else { Ok(()) }
+        for word in prompt.split_whitespace() {
+            if word.contains("://") && !known.contains(&word.trim_matches(ends)) {
+                return Err(Several("url"));
+            }
+        }
+        Ok(())
     }
 
     /// Returns one call for each file or place, whose name is the argument `key`.
@@ -190,7 +198,7 @@ impl Call {
         };
         let searches = key == "path";
         let named = [self.has(key), !paths.is_empty(), patch.is_some()];
-        match named.iter().filter(|named| **named).count() {
+        match named.map(usize::from).iter().sum::<usize>() {
             0 if searches => return Ok(vec![self]),
             0 => return Err(Missing(key)),
             1 => {}
@@ -259,8 +267,10 @@ impl Call {
             if !edit.has_text() {
                 return Err(Missing("new_string"));
             }
-            for key in TEXTS.into_iter().filter(|key| edit.has(key)) {
-                texts.entry(key).or_default().push(edit.text(key)?.to_owned());
+            for key in TEXTS {
+                if edit.has(key) {
+                    texts.entry(key).or_default().push(edit.text(key)?.to_owned());
+                }
             }
         }
         for (key, texts) in texts {
@@ -322,9 +332,11 @@ impl Call {
 
 /// Returns a list of texts as one text.
 fn joined(value: &Value) -> Option<String> {
-    let items = value.as_array().filter(|items| !items.is_empty())?;
-    let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-    Some(words?.join(" "))
+    let mut words = Vec::new();
+    for item in value.as_array()? {
+        words.push(item.as_str()?);
+    }
+    if words.is_empty() { None } else { Some(words.join(" ")) }
 }
 
 /// Returns `path` as Claude Code gives it: absolute, without `.` and `..`, with `~` replaced.

@@ -41,7 +41,7 @@ pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
     if event.contract().tool_matched || event == Event::OnToolApprovalDecision {
         payload["tool_name"] = json!(name);
         payload["tool_input"] = arguments(input, view);
-        payload["tool_use_id"] = text(input.tool_use_id.as_ref(), "");
+        payload["tool_use_id"] = text(input.tool_use_id.as_deref(), "");
     }
     let Input { prompt, source, model_id, reason, summary, .. } = input;
     let texts: &[(&str, &Option<String>, &str)] = match event {
@@ -77,7 +77,7 @@ pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
         _ => &[],
     };
     for (key, value, otherwise) in texts {
-        payload[key] = text(value.as_ref(), otherwise);
+        payload[key] = text(value.as_deref(), otherwise);
     }
     with_defaults(payload, defaults)
 }
@@ -103,12 +103,14 @@ fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
 }
 
 fn arguments(input: &Input, view: &View) -> Value {
-    let translated = view.call.as_ref().map(|call| call.arguments.clone());
-    Value::Object(translated.or_else(|| input.tool_input.clone()).unwrap_or_default())
+    match &view.call {
+        Some(call) => json!(call.arguments),
+        None => json!(input.tool_input.clone().unwrap_or_default()),
+    }
 }
 
-fn text(value: Option<&String>, otherwise: &str) -> Value {
-    json!(value.map_or(otherwise, String::as_str))
+fn text(value: Option<&str>, otherwise: &str) -> Value {
+    json!(value.unwrap_or(otherwise))
 }
 
 /// Returns a command's response in the shape that Claude Code's has.
@@ -120,22 +122,21 @@ fn shell_response(response: Value) -> Value {
 }
 
 fn spoken(response: &Value) -> String {
-    match response {
-        Value::String(text) => text.clone(),
-        other => {
-            let inner = SPOKEN.iter().find_map(|key| other.get(key)?.as_str());
-            inner.map_or_else(|| other.to_string(), str::to_owned)
+    for key in SPOKEN {
+        if let Some(text) = response[key].as_str() {
+            return text.to_owned();
         }
     }
+    response.as_str().map_or_else(|| response.to_string(), str::to_owned)
 }
 
 /// Returns a changed response as plain text if the tool's own response was plain text.
 pub(super) fn take_back_response(input: &Input, output: &mut Output) {
     let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
-    let had_stdout = input.tool_response.as_ref().is_some_and(|old| old.get("stdout").is_some());
+    let before = input.tool_response.as_ref().unwrap_or(&Value::Null);
     if !view::is_own(input)
-        && !had_stdout
-        && let Some(stdout) = changed.get("stdout").filter(|stdout| stdout.is_string())
+        && before.get("stdout").is_none()
+        && let Some(stdout @ Value::String(_)) = changed.get("stdout")
     {
         output.updated_tool_response = Some(stdout.clone());
     }

@@ -277,12 +277,11 @@ impl<'v> Visit<'v> {
         }
         for event in events {
             let firing = self.firing(event);
-            let mut known = self.agent.events().iter();
             if !firing.is_empty() {
                 let names: Vec<&str> = firing.iter().map(|native| native.name).collect();
                 let (grade, text) = self.seen(firing);
                 self.section.about(&format!("{event} ({})", names.join(", ")), grade, text);
-            } else if !known.any(|native| native.fires(self.agent).contains(&event)) {
+            } else if self.agent.firing(event).is_empty() {
                 // The silence of a guard would let something through.
                 let is_guard = event.contract().failure != FailureMode::Open;
                 let title = self.agent.title();
@@ -322,8 +321,11 @@ impl<'v> Visit<'v> {
     /// Returns a file with entries of hookexec that changed after `time`. It may hold what turns them off.
     fn changed_since(&self, time: SystemTime) -> Option<&'v Path> {
         for file in self.files {
-            let changed = file.path.metadata().and_then(|metadata| metadata.modified());
-            if file.is_installed() && changed.is_ok_and(|changed| changed > time) {
+            if file.is_installed()
+                && let Ok(metadata) = file.path.metadata()
+                && let Ok(changed) = metadata.modified()
+                && changed > time
+            {
                 return Some(&file.path);
             }
         }
@@ -352,8 +354,9 @@ fn written_again<'h>(file: &AgentFile, hooks: impl Iterator<Item = &'h Hook>) ->
     let ours = file.ours();
     let mut options = CallOptions::default();
     let mut events: Vec<Event> = hooks.map(|hook| hook.event).collect();
-    // A hooks file that only the entries name may have hooks at further events.
-    for call in ours.iter().rev().filter_map(|entry| entry.call.as_ref()) {
+    for entry in ours.iter().rev() {
+        // A hooks file that only the entries name may have hooks at further events.
+        let Some(call) = &entry.call else { continue };
         options.clone_from(&call.options);
         events.extend(call.native.event);
     }

@@ -136,8 +136,7 @@ fn kind(field: &Value) -> &'static str {
 fn fired_by(event: Event) -> String {
     let mut agents: Vec<String> = Vec::new();
     for agent in Agent::all() {
-        let natives = agent.events().iter().filter(|native| native.fires(agent).contains(&event));
-        let names: Vec<&str> = natives.map(|native| native.name).collect();
+        let names: Vec<&str> = agent.firing(event).iter().map(|native| native.name).collect();
         if !names.is_empty() {
             agents.push(format!("{} ({})", agent.title(), names.join(", ")));
         }
