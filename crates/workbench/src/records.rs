@@ -73,7 +73,8 @@ fn parse(bytes: &[u8]) -> Vec<LogLine> {
         return vec![Some(Box::new(record))];
     }
     let mut found = vec![None];
-    if let Some(place) = text.rfind(BEGINNING).filter(|place| *place > 0)
+    if let Some(place) = text.rfind(BEGINNING)
+        && place > 0
         && let Ok(record) = serde_json::from_str(&text[place..])
     {
         found.push(Some(Box::new(record)));
@@ -129,8 +130,10 @@ impl Statistics {
     /// Begins with the hooks that may run.
     pub fn of_hooks(hooks: &[Hook]) -> Self {
         let mut statistics = Self::default();
-        for hook in hooks.iter().filter(|hook| hook.enabled) {
-            let _ = statistics.counts_of(&hook.label(), &hook.location.absolute());
+        for hook in hooks {
+            if hook.enabled {
+                let _ = statistics.counts_of(&hook.label(), &hook.location.absolute());
+            }
         }
         statistics
     }

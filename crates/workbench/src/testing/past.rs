@@ -233,9 +233,9 @@ fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
         _ => return None,
     };
     let is_decision = matches!(outcome, Outcome::Denied | Outcome::Asked);
-    for report in verdict.hooks.iter().filter(|report| report.mode.is_none()) {
+    for report in &verdict.hooks {
         let did_it = if is_decision { report.decision == verdict.decision } else { report.rewrote };
-        if did_it {
+        if did_it && report.mode.is_none() {
             return Some((outcome, Some(report)));
         }
     }
@@ -251,8 +251,11 @@ fn lets_through(report: &HookReport) -> bool {
 /// Returns what fits, and the pattern, of the reason of a rule, as in "`git push` fits `git push|pull`" and
 /// "`.env` is in `@secrets`". A rule writes no backtick of the call into it.
 fn fit(report: &HookReport) -> Option<(&str, &str)> {
-    let reason = report.reason.as_deref().filter(|_| report.kind == "rule")?;
-    let split = reason.split_once("` fits `").or_else(|| reason.split_once("` is in `"));
+    if report.kind != "rule" {
+        return None;
+    }
+    let reason = report.reason.as_deref()?;
+    let split = reason.split_once("` fits `").or(reason.split_once("` is in `"));
     let (before, behind) = split?;
     Some((before.rsplit('`').next()?, behind.split('`').next()?))
 }
