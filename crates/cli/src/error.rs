@@ -157,28 +157,29 @@ impl From<KeepError> for CommandError {
 }
 
 /// Turns a failure into an error of the command, as `what: failure`.
-pub(crate) trait OrCommandError<T> {
+pub(crate) trait OrCommandError<T>: Sized {
+    /// Returns an error with this exit code.
+    fn or(self, exit: Exit, what: impl Display) -> Result<T, CommandError>;
+
     /// Returns an error in the arguments, or in a file that they name.
-    fn or_usage(self, what: impl Display) -> Result<T, CommandError>;
+    fn or_usage(self, what: impl Display) -> Result<T, CommandError> {
+        self.or(Exit::USAGE, what)
+    }
 
     /// Returns an error in what stands on stdin.
-    fn or_data(self, what: impl Display) -> Result<T, CommandError>;
+    fn or_data(self, what: impl Display) -> Result<T, CommandError> {
+        self.or(Exit::DATA, what)
+    }
 
     /// Returns an error of the program itself.
-    fn or_internal(self, what: impl Display) -> Result<T, CommandError>;
+    fn or_internal(self, what: impl Display) -> Result<T, CommandError> {
+        self.or(Exit::INTERNAL, what)
+    }
 }
 
 impl<T, E: Display> OrCommandError<T> for Result<T, E> {
-    fn or_usage(self, what: impl Display) -> Result<T, CommandError> {
-        self.map_err(|error| CommandError::usage(format!("{what}: {error}")))
-    }
-
-    fn or_data(self, what: impl Display) -> Result<T, CommandError> {
-        self.map_err(|error| CommandError::data(format!("{what}: {error}")))
-    }
-
-    fn or_internal(self, what: impl Display) -> Result<T, CommandError> {
-        self.map_err(|error| CommandError::internal(format!("{what}: {error}")))
+    fn or(self, exit: Exit, what: impl Display) -> Result<T, CommandError> {
+        self.map_err(|error| CommandError::new(exit, format!("{what}: {error}")))
     }
 }
 

@@ -69,11 +69,12 @@ impl Params {
 
     /// Takes a value that is not the host's.
     fn read<T: DeserializeOwned>(&mut self, key: &str, kind: &str) -> Result<Option<T>, Refusal> {
-        match self.given(key).map(serde_json::from_value) {
-            None => Ok(None),
-            Some(Ok(value)) => Ok(Some(value)),
-            Some(Err(_)) => Err(Refusal::params(format!("`{key}` must be {kind}"))),
-        }
+        self.parsed(key).map_err(|_| Refusal::params(format!("`{key}` must be {kind}")))
+    }
+
+    fn parsed<T: DeserializeOwned>(&mut self, key: &str) -> serde_json::Result<Option<T>> {
+        let Some(value) = self.given(key) else { return Ok(None) };
+        serde_json::from_value(value)
     }
 
     pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, Refusal> {
@@ -182,11 +183,7 @@ impl Params {
 
     /// Takes the state of a session or a turn, which says itself what is wrong with it.
     fn state<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, Refusal> {
-        match self.given(key).map(serde_json::from_value) {
-            None => Ok(None),
-            Some(Ok(state)) => Ok(Some(state)),
-            Some(Err(error)) => Err(Refusal::params(format!("`{key}`: {error}"))),
-        }
+        self.parsed(key).map_err(|error| Refusal::params(format!("`{key}`: {error}")))
     }
 
     pub(super) fn source(&mut self) -> Result<SessionSource, Refusal> {
