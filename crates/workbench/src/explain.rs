@@ -1,62 +1,36 @@
 //! The hooks of an event: what became of each of them, why, and how they decided together.
 
-use hookexec::config::{Command, Hook, Layer};
+use hookexec::config::Hook;
 use hookexec::executor::{Course, Explanation, Selection, Step};
 use hookexec::wire::{HookReport, HookStatus, JsonObject, Mode};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Subject;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// A configured hook, for a list.
-#[derive(Debug, Serialize)]
-pub struct ConfiguredHook<'h> {
-    /// The keys that have no field of their own.
-    pub also: Vec<String>,
-    /// The program or the function that it runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<&'h Command>,
-    /// Its event.
-    pub event: Event,
-    /// Its hooks file.
-    pub file: String,
-    /// The layer of the file.
-    pub layer: Layer,
-    /// Its line.
-    pub line: usize,
-    /// The tools that it is for, at an event about a tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub matcher: Option<String>,
-    /// Its name, or else what it runs.
-    pub name: String,
-    /// How long it may take.
-    pub timeout_ms: u128,
-    /// Its type.
-    #[serde(rename = "type")]
-    pub kind: &'h str,
-}
-
-impl<'h> ConfiguredHook<'h> {
-    /// Returns the row of a hook.
-    pub fn of(hook: &'h Hook) -> Self {
-        let is_matched = hook.event.contract().tool_matched;
-        Self {
-            also: other_keys(hook),
-            command: hook.command.as_ref(),
-            event: hook.event,
-            file: hook.location.path().display().to_string(),
-            layer: hook.layer(),
-            line: hook.location.line(),
-            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
-            name: hook.label(),
-            timeout_ms: hook.timeout.as_millis(),
-            kind: &hook.kind,
-        }
+/// Returns a configured hook as a row of a list.
+pub fn configured(hook: &Hook) -> Value {
+    let mut row = json!({
+        "also": other_keys(hook),
+        "event": hook.event,
+        "file": hook.location.path().display().to_string(),
+        "layer": hook.layer(),
+        "line": hook.location.line(),
+        "name": hook.label(),
+        "timeout_ms": hook.timeout.as_millis(),
+        "type": hook.kind,
+    });
+    if hook.event.contract().tool_matched {
+        row["matcher"] = json!(hook.matcher.to_string());
     }
+    if hook.command.is_some() {
+        row["command"] = json!(hook.command);
+    }
+    row
 }
 
 /// Returns the keys that have no field of their own.
-fn other_keys(hook: &Hook) -> Vec<String> {
+pub fn other_keys(hook: &Hook) -> Vec<String> {
     let mut keys = Vec::new();
     if !hook.enabled {
         keys.push("disabled".to_owned());

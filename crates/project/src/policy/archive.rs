@@ -65,19 +65,14 @@ impl Archive {
     pub fn of_directory(directory: &Path, name: &str, version: u64) -> Result<Self, PolicyFailure> {
         let manifest = Manifest { name: name.to_owned(), version };
         let mut archive = Self { manifest, files: BTreeMap::new() };
-        archive.add_directory(directory, "", &mut (MAX_ARCHIVE - 4 * HEADER))?;
+        archive.add(directory, "", &mut (MAX_ARCHIVE - 4 * HEADER))?;
         Ok(archive)
     }
 
-    /// Adds the files below `directory`, whose path in the policy is `above`, of which `left` bytes fit.
-    fn add_directory(
-        &mut self,
-        directory: &Path,
-        above: &str,
-        left: &mut u64,
-    ) -> Result<(), PolicyFailure> {
-        for entry in directory.read_dir().or_failure(directory.display())? {
-            let path = entry.or_failure(directory.display())?.path();
+    /// Adds the files below `place`, whose path in the policy is `above`, of which `left` bytes fit.
+    fn add(&mut self, place: &Path, above: &str, left: &mut u64) -> Result<(), PolicyFailure> {
+        for entry in place.read_dir().or_failure(place.display())? {
+            let path = entry.or_failure(place.display())?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if name.starts_with('.') {
                 continue;
@@ -85,7 +80,7 @@ impl Archive {
             let name = format!("{above}{name}");
             let data = path.symlink_metadata().or_failure(path.display())?;
             if data.is_dir() {
-                self.add_directory(&path, &format!("{name}/"), left)?;
+                self.add(&path, &format!("{name}/"), left)?;
                 continue;
             }
             if !data.is_file() {

@@ -3,8 +3,9 @@
 mod text;
 
 use hookexec::Event;
+use hookexec::config::Hook;
 use hookexec_agents::{Agent, Subject};
-use hookexec_workbench::explain::{ConfiguredHook, Explained};
+use hookexec_workbench::explain::{Explained, configured, other_keys};
 
 use crate::commands::run::{agent_name, event_name, from};
 use crate::config::{ConfigArgs, Purpose, not_too_deep};
@@ -111,18 +112,19 @@ fn list(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
     let mut table =
         Table::new(["event", "matches", "type", "name", "timeout", "also", "layer", "source"]);
     for hook in &config.hooks {
-        let row = ConfiguredHook::of(hook);
+        rows.push(configured(hook));
+        let Hook { event, kind, timeout, location, .. } = hook;
+        let (also, is_matched) = (other_keys(hook), event.contract().tool_matched);
         table.row([
-            row.event.to_string(),
-            row.matcher.clone().unwrap_or_else(|| "-".to_owned()),
-            row.kind.to_owned(),
-            row.name.clone(),
-            format!("{:?}", hook.timeout),
-            if row.also.is_empty() { "-".to_owned() } else { row.also.join(", ") },
-            row.layer.name().replace('_', " "),
-            format!("{}:{}", row.file, row.line),
+            event.to_string(),
+            if is_matched { hook.matcher.to_string() } else { "-".to_owned() },
+            kind.clone(),
+            hook.label(),
+            format!("{timeout:?}"),
+            if also.is_empty() { "-".to_owned() } else { also.join(", ") },
+            hook.layer().name().replace('_', " "),
+            format!("{}:{}", location.path().display(), location.line()),
         ]);
-        rows.push(row);
     }
     format.show(&rows, || table.text())
 }
