@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::http::{Ask, Client, Reply};
+use crate::request::wrong;
 use hookexec::config::Hook;
 use hookexec::handler::{BuildError, Failure, HandlerError};
 use hookexec::registry::HandlerEnv;
@@ -86,8 +87,4 @@ impl Endpoint {
         }
         Ok(reply)
     }
-}
-
-fn wrong(problem: &str, example: &str) -> BuildError {
-    BuildError::new(problem).at("with").hint(example)
 }

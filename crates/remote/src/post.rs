@@ -25,7 +25,7 @@ use sha2::Sha256;
 
 use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
-use crate::request::{excerpt, like_stdout};
+use crate::request::{excerpt, like_stdout, parameters, wrong};
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
@@ -48,8 +48,7 @@ struct Parameters {
 
 /// Builds the handler of an http hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let Parameters { url, headers, allow_private, secret } =
-        hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
+    let Parameters { url, headers, allow_private, secret } = parameters(hook, EXAMPLE)?;
     let mut endpoint = Endpoint::new(hook, env, (&url, allow_private), headers, EXAMPLE)?;
     let mut key = None;
     if let Some(secret) = secret {
@@ -58,7 +57,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
                 key = Secret::read(&text);
                 if key.is_none() {
                     let problem = "`secret` must be `whsec_` and the base64 of 24 to 64 bytes";
-                    return Err(BuildError::new(problem).at("with").hint(SECRET));
+                    return Err(wrong(problem, SECRET));
                 }
             }
             Err(variable) => endpoint.lacks(variable.0),

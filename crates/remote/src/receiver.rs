@@ -13,9 +13,10 @@ use hookexec_files::directories::state_directory;
 
 /// Returns where the receiver of this user listens; `None` when the user has no home directory.
 pub fn receiver_socket() -> Option<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let base = runtime.filter(|path| path.is_absolute());
-    let base = base.or_else(state_directory)?;
+    let mut base = PathBuf::from(std::env::var_os("XDG_RUNTIME_DIR").unwrap_or_default());
+    if !base.is_absolute() {
+        base = state_directory()?;
+    }
     // A directory of its own, which no other user may enter.
     Some(base.join("hookexec/approve/socket"))
 }

@@ -1,9 +1,22 @@
 //! The parts that hooks of a server share: their parameters, and how its answer is read.
 
-use hookexec::event::ContextMode;
-use hookexec::handler::{Call, Exited, Failure, HandlerError};
-use hookexec_files::text::shortened;
 use std::borrow::Cow;
+
+use hookexec::config::Hook;
+use hookexec::event::ContextMode;
+use hookexec::handler::{BuildError, Call, Exited, Failure, HandlerError};
+use hookexec_files::text::shortened;
+use serde::de::DeserializeOwned;
+
+/// Reads the keys of `with`, to which `example` is the hint.
+pub(super) fn parameters<T: DeserializeOwned>(hook: &Hook, example: &str) -> Result<T, BuildError> {
+    hook.parameters().map_err(|error| error.hint(example))
+}
+
+/// Returns what is wrong with `with`, to which `example` is the hint.
+pub(super) fn wrong(problem: &str, example: &str) -> BuildError {
+    BuildError::new(problem).at("with").hint(example)
+}
 
 /// Returns the beginning of what a server says of an error.
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
@@ -18,9 +31,9 @@ pub(super) fn like_stdout(
     from: &str,
     stdout: Vec<u8>,
 ) -> Result<Exited, HandlerError> {
-    let begins = stdout.trim_ascii_start().first();
+    let text = stdout.trim_ascii_start();
     let takes_text = call.event.contract().context == ContextMode::Text;
-    if begins.is_some_and(|first| *first != b'{') && !takes_text {
+    if !text.is_empty() && !text.starts_with(b"{") && !takes_text {
         let message = format!("{from} answered with text that is not a JSON object");
         return Err(HandlerError::new(Failure::Protocol, message));
     }

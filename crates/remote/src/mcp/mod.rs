@@ -8,6 +8,7 @@
 mod remote;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use hookexec_files::template;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::request::{excerpt, like_stdout};
+use crate::request::{excerpt, like_stdout, parameters, wrong};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
                        `processes:` with `protocol: mcp`";
@@ -43,24 +44,20 @@ struct Parameters {
 /// Builds the handler of an mcp hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
     let Parameters { server, url, tool, arguments, headers, allow_private } =
-        hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
+        parameters(hook, EXAMPLE)?;
     if tool.trim().is_empty() {
-        return Err(wrong("`tool` can't be empty"));
+        return Err(wrong("`tool` can't be empty", EXAMPLE));
     }
     let server = match (server, url) {
         (Some(_), None) if allow_private || !headers.is_empty() => {
-            return Err(wrong("`headers` and `allow_private` belong to a `url`"));
+            return Err(wrong("`headers` and `allow_private` belong to a `url`", EXAMPLE));
         }
         (Some(name), None) => Server::Local(env.mcp_server(&name)?),
         (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
-        _ => return Err(wrong("an mcp hook needs either a `server` or a `url`")),
+        _ => return Err(wrong("an mcp hook needs either a `server` or a `url`", EXAMPLE)),
     };
     let arguments = arguments.map(Value::Object);
     Ok(Arc::new(McpHandler { server, tool, arguments, words: env.words(hook) }))
-}
-
-fn wrong(problem: &str) -> BuildError {
-    BuildError::new(problem).at("with").hint(EXAMPLE)
 }
 
 #[cfg(feature = "http")]
@@ -120,10 +117,8 @@ impl McpHandler {
         let arguments = match self.arguments.clone() {
             None => payload.into_owned(),
             Some(mut arguments) => {
-                let payload = parse_strict(&payload)
-                    .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
-                template::fill(&mut arguments, &payload)
-                    .map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
+                let payload = parse_strict(&payload).map_err(|error| other(&error))?;
+                template::fill(&mut arguments, &payload).map_err(|error| other(&error))?;
                 arguments.to_string()
             }
         };
@@ -143,6 +138,10 @@ impl McpHandler {
         let from = format!("the tool `{}` of {place}", self.tool);
         like_stdout(call, &from, read_result(&from, &result)?)
     }
+}
+
+fn other(error: &dyn Display) -> HandlerError {
+    HandlerError::new(Failure::Other, error.to_string())
 }
 
 pub(super) const CALL: &str = "tools/call";

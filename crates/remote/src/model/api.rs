@@ -24,17 +24,17 @@ pub(super) enum Api {
 
 impl Api {
     pub(super) fn headers(self, key: Option<&str>) -> Vec<(String, String)> {
-        let key = key.map(str::to_owned);
-        match self {
-            Self::AnthropicMessages => {
-                let mut headers = vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())];
-                headers.extend(key.map(|key| ("x-api-key".to_owned(), key)));
-                headers
-            }
-            Self::OpenaiChat => {
-                Vec::from_iter(key.map(|key| ("authorization".to_owned(), format!("Bearer {key}"))))
-            }
+        let mut headers = Vec::new();
+        if let Self::AnthropicMessages = self {
+            headers.push(("anthropic-version".to_owned(), "2023-06-01".to_owned()));
         }
+        if let Some(key) = key {
+            headers.push(match self {
+                Self::AnthropicMessages => ("x-api-key".to_owned(), key.to_owned()),
+                Self::OpenaiChat => ("authorization".to_owned(), format!("Bearer {key}")),
+            });
+        }
+        headers
     }
 
     pub(super) fn request(self, with: &Parameters, system: &str, user: &str) -> Value {
@@ -76,7 +76,7 @@ impl Api {
                 usage.input_tokens = said.get("input_tokens")?.as_u64()?;
                 usage.output_tokens = said.get("output_tokens")?.as_u64()?;
                 for cached in ["cache_creation_input_tokens", "cache_read_input_tokens"] {
-                    let cached = said.get(cached).and_then(Value::as_u64).unwrap_or_default();
+                    let cached = said[cached].as_u64().unwrap_or_default();
                     usage.input_tokens = usage.input_tokens.saturating_add(cached);
                 }
             }
@@ -133,5 +133,5 @@ fn text_at<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
 }
 
 fn list_at<'v>(value: &'v Value, key: &str) -> &'v [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    value[key].as_array().map_or(&[], Vec::as_slice)
 }

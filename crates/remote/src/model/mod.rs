@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::endpoint::Endpoint;
 use crate::http::Ask;
-use crate::request::excerpt;
+use crate::request::{excerpt, parameters, wrong};
 use api::Api;
 use hookexec::config::Hook;
 use hookexec::counts::Counter;
@@ -86,9 +86,9 @@ impl Choice {
 
 /// Builds the handler of a model hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let with: Parameters = hook.parameters().map_err(|error| error.hint(EXAMPLE))?;
+    let with: Parameters = parameters(hook, EXAMPLE)?;
     if let Some(problem) = with.problem() {
-        return Err(BuildError::new(problem).at("with").hint(EXAMPLE));
+        return Err(wrong(problem, EXAMPLE));
     }
     let headers = with.api.headers(with.api_key.as_deref());
     let server = (with.url.as_str(), with.allow_private);
@@ -282,7 +282,7 @@ impl Judge {
         if !reply.status.is_success() {
             let mut message = format!("{host} answered {}", reply.status);
             if let Ok(value) = &value
-                && let Some(said) = value.pointer("/error/message").and_then(Value::as_str)
+                && let Some(said) = value["error"]["message"].as_str()
             {
                 message = format!("{message}: {}", excerpt(said));
             }
