@@ -69,11 +69,8 @@ pub fn found_from_here_alone(hook: &Hook) -> Option<Diagnostic> {
 /// the JSON into a newline, and what reads it finds no command.
 pub fn echoed_input(hook: &Hook) -> Option<Diagnostic> {
     let Some(Command::Text(text)) = &hook.command else { return None };
-    if hook
-        .shell
-        .as_deref()
-        .is_some_and(|shell| !shell.ends_with("/sh") && shell != "sh" && shell != "dash")
-    {
+    let shell = hook.shell.as_deref().unwrap_or("sh");
+    if !shell.ends_with("/sh") && !["sh", "dash"].contains(&shell) {
         return None;
     }
     let (before, _) = text.split_once("=$(cat)")?;

@@ -82,7 +82,7 @@ pub fn answered_within(agent: Agent, native: &NativeEvent, project: &Path) -> u6
             if let Some(call) = &entry.call
                 && call.native.name == native.name
             {
-                within = Some(within.map_or(call.within, |other: u64| other.min(call.within)));
+                within = Some(call.within.min(within.unwrap_or(u64::MAX)));
             }
         }
     }

@@ -100,7 +100,7 @@ fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
             continue;
         };
         let mut inside: Vec<PathBuf> = directory.flatten().map(|entry| entry.path()).collect();
-        inside.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+        inside.retain(|path| path.extension() == Some("json".as_ref()));
         inside.sort();
         found.extend(inside);
     }

@@ -129,8 +129,10 @@ impl AgentFile {
         if bare.is_empty() || bare == "{}" {
             return true;
         }
-        let version = self.agent.settings().and_then(|layout| layout.version);
-        version.is_some_and(|version| bare == format!("{{\"version\":{version}}}"))
+        let Some(HookSettings { version: Some(version), .. }) = self.agent.settings() else {
+            return false;
+        };
+        bare == format!("{{\"version\":{version}}}")
     }
 
     /// Returns the plugin that calls `program` and waits `within` seconds.

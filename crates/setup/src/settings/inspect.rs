@@ -159,7 +159,7 @@ impl AgentFile {
 
     /// Returns whether the settings are TOML.
     pub(super) fn is_toml(&self) -> bool {
-        self.agent.settings().is_some_and(|layout| layout.shape == EntryShape::Tables)
+        matches!(self.agent.settings(), Some(HookSettings { shape: EntryShape::Tables, .. }))
     }
 }
 

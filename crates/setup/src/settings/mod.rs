@@ -93,7 +93,7 @@ impl SettingsError {
 pub fn value_of(path: &Path) -> Value {
     let text = store::text(path);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    if path.extension().is_some_and(|extension| extension == "toml") {
+    if path.extension() == Some("toml".as_ref()) {
         return toml::value(text).unwrap_or_default();
     }
     match text::parse(text) {

@@ -32,7 +32,7 @@ fn groups(intolerance: Intolerance, root: &[&str], events: &Value) -> Result<(),
     for (event, list) in events.as_object().into_iter().flatten() {
         for (index, group) in list.as_array().into_iter().flatten().enumerate() {
             let place = format!("{}[{index}]", [root, &[event]].concat().join("."));
-            if group.get("matcher").is_some_and(|matcher| !matcher.is_string()) {
+            if !matches!(group.get("matcher"), None | Some(Value::String(_))) {
                 return Err((format!("{place}.matcher"), "is not a text"));
             }
             let may_lack = intolerance == Intolerance::Members && group.is_object();
@@ -84,9 +84,8 @@ fn member(place: &str, hook: &Value, longest: u64) -> Result<(), Mistake> {
         return Err((format!("{place}.command"), "is not a text"));
     }
     let Some(timeout) = hook.get("timeout") else { return Ok(()) };
-    let is_short = timeout.as_u64().is_none_or(|timeout| timeout <= longest);
-    let is_fine = is_short && timeout.as_f64().is_some_and(|timeout| timeout > 0.0);
-    if is_fine {
+    // `None` is less than every number.
+    if timeout.as_u64() <= Some(longest) && timeout.as_f64() > Some(0.0) {
         Ok(())
     } else {
         Err((format!("{place}.timeout"), "is not a number that it takes"))

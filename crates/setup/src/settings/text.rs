@@ -79,8 +79,8 @@ fn only_labels(object: &CstObject) -> bool {
     const LABELS: [&str; 7] =
         ["matcher", "name", "description", "sequential", "trigger", "timeout", "enabled"];
     for member in object.properties() {
-        let name = member.decoded_name();
-        if !name.is_some_and(|name| LABELS.contains(&name.as_str())) {
+        let name = member.decoded_name().unwrap_or_default();
+        if !LABELS.contains(&name.as_str()) {
             return false;
         }
     }
