@@ -104,8 +104,8 @@ fn current(mut payload: JsonObject, input: &Input) -> JsonObject {
 
 fn arguments(input: &Input, view: &View) -> Value {
     match &view.call {
-        Some(call) => json!(call.arguments),
-        None => json!(input.tool_input.clone().unwrap_or_default()),
+        Some(call) => call.arguments.clone().into(),
+        None => input.tool_input.clone().unwrap_or_default().into(),
     }
 }
 
