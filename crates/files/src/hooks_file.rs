@@ -9,7 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::files;
 use crate::source::{Location, SourceFile};
 
-/// The largest file that is read, in bytes.
+/// The largest file that is read or whose change is shown, and the most of all files of a project
+/// together, in bytes.
 pub const MAX_SIZE: u64 = 1 << 20;
 
 /// Returns the text of a file that a person or a program named, without its byte order mark. It may be

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::directory::{check_file, is_present, read};
 use super::options::{LoadOptions, Surroundings, hooks_directories};
-use crate::limits::{MAX_PROJECT_BYTES, MAX_PROJECT_FILES};
+use crate::limits::MAX_PROJECT_FILES;
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
 use crate::trust::{Coverage, ProjectFile, TrustStore};
 use hookexec::config::{
@@ -15,6 +15,7 @@ use hookexec::config::{
 };
 use hookexec_builtins::shell::typed;
 use hookexec_files::directories::project_of;
+use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::Platform;
 
 /// The result of a load.
@@ -52,7 +53,7 @@ pub(crate) struct Loading {
     pub(crate) policies: Vec<Policy>,
     /// How many files of the project were looked at, and their size.
     project_count: usize,
-    project_bytes: usize,
+    project_bytes: u64,
     options: LoadOptions,
     /// Where a project's hooks run.
     pub(super) working_dir: Option<PathBuf>,
@@ -122,19 +123,20 @@ impl Loading {
         self.project_count <= MAX_PROJECT_FILES
     }
 
-    /// Adds a file, and returns whether its project is within its bound of bytes.
+    /// Adds a file, and returns whether its project is within its bound of bytes: all of its files are read
+    /// before it is known whether a person approved them, at every event.
     pub(super) fn admit(&mut self, file: &SourceFile) -> bool {
         self.builder.note_file(&file.path);
         if file.layer() != Layer::Project {
             return true;
         }
-        self.project_bytes = self.project_bytes.saturating_add(file.text.len());
-        if self.project_bytes <= MAX_PROJECT_BYTES {
+        self.project_bytes = self.project_bytes.saturating_add(file.text.len() as u64);
+        if self.project_bytes <= MAX_SIZE {
             return true;
         }
         // The files after it are not read.
         self.project_count = MAX_PROJECT_FILES + 1;
-        let most = MAX_PROJECT_BYTES >> 20;
+        let most = MAX_SIZE >> 20;
         let problem = format!("the hooks files of this layer are larger than {most} MiB together");
         self.refuse_project(&file.path, problem);
         false

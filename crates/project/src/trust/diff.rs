@@ -7,8 +7,9 @@ use similar::TextDiff;
 
 use super::project_file::{Found, ProjectFile};
 use super::store::TrustStore;
-use crate::limits::{MAX_DIFF, MAX_SHOWN};
+use crate::limits::MAX_DIFF;
 use hookexec_files::files;
+use hookexec_files::hooks_file::MAX_SIZE;
 
 impl TrustStore {
     /// Returns what differs from the approval of the file or of the one before at its path, as a unified
@@ -54,6 +55,6 @@ impl TrustStore {
 /// Returns the text of a file that is small enough to be compared; without a path, nothing.
 fn text_of(path: Option<&Path>) -> Option<String> {
     let Some(path) = path else { return Some(String::new()) };
-    let bytes = files::read_regular(path, MAX_SHOWN).ok()?;
+    let bytes = files::read_regular(path, MAX_SIZE).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

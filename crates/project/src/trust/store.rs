@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile};
-use crate::limits::MAX_SHOWN;
 use hookexec::config::Diagnostic;
 use hookexec_files::directories::{own_directories, state_directory};
 use hookexec_files::files;
+use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::resolve;
 
 /// The approvals of one user.
@@ -188,7 +188,7 @@ impl TrustStore {
     /// Keeps the approved bytes of the file at `path`, to show later what changed; what is too large to
     /// be shown, or differs already, is left out.
     fn keep_bytes(&self, path: &Path, digest: &str) -> io::Result<()> {
-        match files::read_regular(path, MAX_SHOWN) {
+        match files::read_regular(path, MAX_SIZE) {
             Ok(bytes) if files::digest(&bytes) == digest => {
                 files::replace_private(&self.approved_bytes(digest), &bytes)
             }
