@@ -10,9 +10,6 @@ use hookexec_agents::{Agent, NativeEvent};
 use crate::settings::entry::Entry;
 use crate::settings::inspect::inspect;
 
-/// How long the agents wait without `--timeout`, in seconds.
-pub const TIMEOUT: u64 = 60;
-
 /// The longest `--timeout`, in seconds.
 pub const LONGEST: u64 = 900;
 
@@ -44,7 +41,8 @@ pub fn kept_timeout(there: &[&Entry]) -> u64 {
         return written;
     }
     // An agent without timeouts in its settings: `--within` of the entries tells.
-    (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within).unwrap_or(TIMEOUT)
+    let of_within = (2..=LONGEST).rev().find(|timeout| Some(within_of(*timeout)) == within);
+    of_within.unwrap_or(Hook::DEFAULT_TIMEOUT.as_secs())
 }
 
 /// Returns within which time an agent that waits for `timeout` gets its answer, in seconds.
@@ -86,7 +84,8 @@ pub fn answered_within(agent: Agent, native: &NativeEvent, project: &Path) -> u6
             }
         }
     }
-    within.unwrap_or_else(|| limits(agent, native, TIMEOUT).1)
+    // Without `--timeout` the agents wait as long as a hook without `timeout` may take.
+    within.unwrap_or_else(|| limits(agent, native, Hook::DEFAULT_TIMEOUT.as_secs()).1)
 }
 
 #[cfg(test)]
