@@ -21,8 +21,6 @@ use super::{OrFailure as _, PolicyFailure};
 
 /// The largest archive, in bytes. It is not compressed.
 pub const MAX_ARCHIVE: u64 = 16 << 20;
-/// The most bytes that an archive has around a file.
-const HEADER: u64 = 1024;
 /// The name of the manifest in an archive.
 const MANIFEST: &str = "policy.json";
 
@@ -65,7 +63,7 @@ impl Archive {
     pub fn of_directory(directory: &Path, name: &str, version: u64) -> Result<Self, PolicyFailure> {
         let manifest = Manifest { name: name.to_owned(), version };
         let mut archive = Self { manifest, files: BTreeMap::new() };
-        archive.add(directory, "", &mut (MAX_ARCHIVE - 4 * HEADER))?;
+        archive.add(directory, "", &mut { MAX_ARCHIVE })?;
         Ok(archive)
     }
 
@@ -88,7 +86,7 @@ impl Archive {
             }
             let bytes = files::read_regular(&path, *left)
                 .or_failure(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;
-            *left = left.saturating_sub(bytes.len() as u64 + HEADER);
+            *left = left.saturating_sub(bytes.len() as u64);
             let is_program = is_executable(&path, &data);
             self.files.insert(name, PolicyFile { bytes, is_program });
         }

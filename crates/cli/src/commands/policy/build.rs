@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec_files::files;
-use hookexec_project::policy::{self, Archive};
+use hookexec_project::policy::{self, Archive, MAX_ARCHIVE};
 use hookexec_setup::scripts;
 
 use crate::Exit;
@@ -39,6 +39,10 @@ impl Args {
             warn("the policy has no test cases: write `hooks.test.yaml` beside `hooks.yaml`");
         }
         let bytes = archive.write().or_internal("can't write the archive")?;
+        if bytes.len() as u64 > MAX_ARCHIVE {
+            let problem = format!("{} is a policy of more than 16 MiB", self.directory.display());
+            return Err(CommandError::usage(problem));
+        }
         let path = match &self.output {
             Some(path) => path.clone(),
             None => format!("{}-{}.tar", self.name, self.version).into(),
