@@ -19,7 +19,7 @@ use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
 use super::process::{Argv, Eager, Milliseconds, Observed, Stages, Transport};
 use super::settings::{AuditEvents, AuditInput, AuditSettings, PolicySettings, PublicKeys, Source};
 use super::when::{Expression, Glob, Parts, Values};
-use crate::counts::MAX_TIMES;
+use crate::counts::MAX_COUNTED;
 use crate::matcher::Matcher;
 use crate::wire::Mode;
 
@@ -169,7 +169,7 @@ section! {
 section! {
     /// The keys of `limit:`.
     pub(crate) LimitKeys<'n>, "a limit":
-    times "times": Count<MAX_TIMES>, "an error"
+    times "times": Count<MAX_COUNTED>, "an error"
         ("a limit needs `times`", "write `limit: 3` or `limit: { times: 3, per: turn }`"),
         "how often the hook runs at most";
     per "per": Period, "`session`",

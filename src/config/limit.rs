@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::condition::Field;
 use super::keys::LimitKeys;
 use super::model::Hook;
-use crate::counts::{CountError, Counted, Counter, MAX_TIMES};
+use crate::counts::{CountError, Counted, Counter, MAX_COUNTED};
 use crate::event::{Contract, Rewrite};
 use crate::files::digest;
 use crate::wire::Input;
@@ -127,7 +127,7 @@ impl Hook {
 impl Kind<'_> for RunLimit {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if !matches!(node.value, Value::Map(_)) {
-            let times = Count::<MAX_TIMES>::read(reader, node, what)?.0;
+            let times = Count::<MAX_COUNTED>::read(reader, node, what)?.0;
             return Some(Self { times, per: Period::default(), key: None });
         }
         let errors = reader.errors();
@@ -138,6 +138,6 @@ impl Kind<'_> for RunLimit {
     }
 
     fn schema() -> Json {
-        json!({ "anyOf": [Count::<MAX_TIMES>::schema(), LimitKeys::schema()] })
+        json!({ "anyOf": [Count::<MAX_COUNTED>::schema(), LimitKeys::schema()] })
     }
 }

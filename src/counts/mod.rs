@@ -17,10 +17,9 @@ use crate::files::digest;
 use crate::locks::locked;
 use session::Session;
 
-/// How many sessions are kept, and how many things are counted in one. The oldest go first.
-const MAX_KEPT: usize = 1000;
-/// How often a thing can be counted.
-pub const MAX_TIMES: u64 = 1000;
+/// How often a thing can be counted, how many things are counted in a session, and how many sessions are
+/// kept. The oldest go first.
+pub const MAX_COUNTED: usize = 1000;
 
 /// Why nothing can be counted.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +40,7 @@ pub enum CountError {
     NoHome,
     /// The session is full.
     #[error(
-        "more than {MAX_KEPT} different things are counted in this session; count by a field that \
+        "more than {MAX_COUNTED} different things are counted in this session; count by a field that \
          has fewer values"
     )]
     TooMany,
@@ -182,7 +181,7 @@ impl Counts {
             Self::Directory(None) => Err(CountError::NoHome),
             Self::Memory(sessions) => {
                 let mut sessions = locked(sessions);
-                if !sessions.contains_key(&session) && sessions.len() >= MAX_KEPT {
+                if !sessions.contains_key(&session) && sessions.len() >= MAX_COUNTED {
                     let oldest = sessions.iter().min_by_key(|(_, session)| session.newest());
                     let oldest = oldest.map(|(name, _)| name.clone());
                     oldest.and_then(|oldest| sessions.remove(&oldest));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CountError, Counted, MAX_KEPT};
+use super::{CountError, Counted, MAX_COUNTED};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +67,7 @@ impl Session {
     /// Returns whether the counter `name` finds no room. Of a full list the oldest turn's counts go;
     /// without such it is an error, because to forget a count would let a guard begin anew.
     fn is_full_without(&self, name: &str) -> bool {
-        !self.counters.contains_key(name) && self.counters.len() >= MAX_KEPT
+        !self.counters.contains_key(name) && self.counters.len() >= MAX_COUNTED
     }
 
     pub(super) fn count_in_a_row(

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::session::Session;
-use super::{CountError, MAX_KEPT};
+use super::{CountError, MAX_COUNTED};
 use crate::files::{open_unlinked, private_directory, replace_private, try_lock};
 use crate::platform::system;
 
@@ -106,7 +106,7 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
             _ => {}
         }
     }
-    if sessions.len() < MAX_KEPT {
+    if sessions.len() < MAX_COUNTED {
         return Ok(());
     }
     let mut by_age = Vec::new();
@@ -115,7 +115,7 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
     }
     by_age.sort();
     // More than one goes, so that the next session needs no search.
-    let too_many = by_age.len() - (MAX_KEPT - MAX_KEPT / 10);
+    let too_many = by_age.len() - (MAX_COUNTED - MAX_COUNTED / 10);
     by_age.iter().take(too_many).try_for_each(|(_, path)| fs::remove_file(path))
 }
 

@@ -225,7 +225,7 @@ fn of_ten_thousand_sessions_the_newest_stay() {
     }
     for number in 0..150 {
         assert!(counts.count(&format!("new {number}"), &counted(1)).unwrap());
-        assert!(sessions(directory.path()).len() <= MAX_KEPT);
+        assert!(sessions(directory.path()).len() <= MAX_COUNTED);
     }
     assert!(!counts.count("s", &counted(1)).unwrap(), "a newer session is not removed");
     assert!(!counts.count("new 7", &counted(1)).unwrap());
@@ -235,7 +235,7 @@ fn of_ten_thousand_sessions_the_newest_stay() {
         counts.count(&number.to_string(), &counted(1)).unwrap();
     }
     let Counts::Memory(sessions) = &*counts.counts else { unreachable!() };
-    assert_eq!(locked(sessions).len(), MAX_KEPT);
+    assert_eq!(locked(sessions).len(), MAX_COUNTED);
 }
 
 const SHARED: &str = "HOOKEXEC_TEST_COUNTS";

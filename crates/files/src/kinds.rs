@@ -21,7 +21,7 @@ impl Filled {
 }
 
 /// A number from 1 to `MAX`.
-pub struct Count<const MAX: u64>(pub usize);
+pub struct Count<const MAX: usize>(pub usize);
 
 /// A value, and where it is written.
 #[derive(Clone)]
@@ -177,11 +177,11 @@ impl Kind<'_> for bool {
     }
 }
 
-impl<const MAX: u64> Kind<'_> for Count<MAX> {
+impl<const MAX: usize> Kind<'_> for Count<MAX> {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if let Some(count) = node.as_number().and_then(serde_json::Number::as_u64)
-            && (1..=MAX).contains(&count)
             && let Ok(count) = usize::try_from(count)
+            && (1..=MAX).contains(&count)
         {
             return Some(Self(count));
         }

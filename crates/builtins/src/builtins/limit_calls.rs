@@ -8,7 +8,7 @@ use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
 use super::max_iterations::ended_turn;
 use super::{Asked, BuiltinError, Surroundings, Work, add_context};
 use hookexec::config::Period;
-use hookexec::counts::{Counted, MAX_TIMES};
+use hookexec::counts::{Counted, MAX_COUNTED};
 use hookexec::event::Event;
 use hookexec::wire::Output;
 use hookexec_files::files::digest;
@@ -105,9 +105,8 @@ fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
 
 fn number(others: &[&str]) -> Result<usize, BuiltinError> {
     let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
-    let number = text.parse().ok().filter(|number| (1..=MAX_TIMES).contains(number));
-    let number = number.and_then(|number| usize::try_from(number).ok());
-    let wrong = format!("N must be a whole number from 1 to {MAX_TIMES}, found `{text}`");
+    let number = text.parse().ok().filter(|number| (1..=MAX_COUNTED).contains(number));
+    let wrong = format!("N must be a whole number from 1 to {MAX_COUNTED}, found `{text}`");
     Ok(number.ok_or(wrong)?)
 }
 
