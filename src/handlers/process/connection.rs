@@ -2,7 +2,6 @@
 //!
 //! The child, its output and its end belong to its [`Minder`](super::minder::Minder).
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
@@ -55,7 +54,8 @@ pub(super) enum Request {
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     last_id: u64,
-    calls: BTreeMap<u64, OpenCall>,
+    /// In the order of their ids. A list keeps its memory from call to call.
+    calls: Vec<OpenCall>,
     /// When the deadlines have to be looked at next: never later than the earliest of them.
     pub(super) alarm: Option<Instant>,
 }
@@ -63,6 +63,7 @@ pub(super) struct OpenCalls {
 /// A call that waits for its reply.
 #[derive(Debug)]
 pub(super) struct OpenCall {
+    pub(super) id: u64,
     deadline: Instant,
     pub(super) reply: oneshot::Sender<Reply>,
     /// Whether the child may have seen a part of it.
@@ -72,18 +73,26 @@ pub(super) struct OpenCall {
 impl OpenCalls {
     /// Takes a call out.
     pub(super) fn close(&mut self, id: u64) -> Option<OpenCall> {
-        self.calls.remove(&id)
+        let place = self.calls.binary_search_by_key(&id, |call| call.id).ok()?;
+        Some(self.calls.remove(place))
+    }
+
+    /// Notes that the child may have seen a part of a call.
+    fn begin(&mut self, id: u64) {
+        if let Ok(place) = self.calls.binary_search_by_key(&id, |call| call.id) {
+            self.calls[place].begun = true;
+        }
     }
 
     /// Returns whether the child owes a reply.
     pub(super) fn owes(&self) -> bool {
-        self.calls.values().any(|call| call.begun)
+        self.calls.iter().any(|call| call.begun)
     }
 
     /// Takes the calls out whose deadline has passed.
-    pub(super) fn expired(&mut self, now: Instant) -> Vec<(u64, OpenCall)> {
-        let expired = self.calls.extract_if(.., |_, call| call.deadline <= now).collect();
-        self.alarm = self.calls.values().map(|call| call.deadline).min();
+    pub(super) fn expired(&mut self, now: Instant) -> Vec<OpenCall> {
+        let expired = self.calls.extract_if(.., |call| call.deadline <= now).collect();
+        self.alarm = self.calls.iter().map(|call| call.deadline).min();
         expired
     }
 }
@@ -214,9 +223,7 @@ impl Connection {
         let mut is_sound = writer.begin(rpc::request(id, method, params)).await.is_ok();
         if is_sound {
             *is_begun = true;
-            if let Some(call) = self.calls().calls.get_mut(&id) {
-                call.begun = true;
-            }
+            self.calls().begin(id);
             is_sound = writer.finish().await.is_ok();
         }
         if !is_sound {
@@ -273,7 +280,7 @@ impl Connection {
             writer.close();
         }
         let count = calls.len();
-        for call in calls.into_values() {
+        for call in calls {
             // A caller knows best whether the child has seen a part of its call.
             let _ = call.reply.send(Err(CallError::Ended(Arc::clone(&end))));
         }
@@ -289,7 +296,7 @@ impl Connection {
         }
         open.last_id += 1;
         let id = open.last_id;
-        open.calls.insert(id, OpenCall { deadline, reply, begun: false });
+        open.calls.push(OpenCall { id, deadline, reply, begun: false });
         if open.alarm.is_none_or(|alarm| deadline < alarm) {
             open.alarm = Some(deadline);
             drop(open);

@@ -69,11 +69,11 @@ impl Conversation {
             }
         };
         let expired = self.connection.calls().expired(now);
-        for (id, call) in expired {
+        for call in expired {
             self.hangs = true;
             let _ = call.reply.send(Err(CallError::TimedOut(known.clone())));
             if call.begun {
-                self.gave_up(id);
+                self.gave_up(call.id);
             }
         }
     }
