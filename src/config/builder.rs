@@ -285,8 +285,10 @@ impl ConfigBuilder {
     fn claim_processes(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
         let mut owners = HashMap::new();
-        for rank in 0..Layer::RANKS {
-            parts.retain(|part| part.rank() != rank || self.keeps(part, claim(part, &mut owners)));
+        for layer in Layer::RANKED {
+            parts.retain(|part| {
+                part.rank() != layer.rank() || self.keeps(part, claim(part, &mut owners))
+            });
         }
         parts.retain(|part| self.keeps(part, foreign_calls(part, &owners)));
         self.parts = parts;
@@ -308,16 +310,19 @@ impl ConfigBuilder {
         let mut limits = Vec::new();
         let mut most_parallel = None;
         let mut so_far = Limits::default();
-        for rank in 0..Layer::RANKS {
-            for part in parts.iter_mut().filter(|part| part.rank() == rank) {
+        for layer in Layer::RANKED {
+            for part in &mut parts {
+                if part.rank() != layer.rank() {
+                    continue;
+                }
                 so_far.tighten(&part.limits);
-                if rank < Layer::Project.rank() {
+                if layer != Layer::Project {
                     most_parallel = most_parallel.max(part.limits.max_parallel);
                 }
                 // If two logs share a file, the one of the higher layer counts.
                 self.config.audit.extend(part.audit.take());
             }
-            if rank == Layer::Project.rank() {
+            if layer == Layer::Project {
                 // Half of what may run at all, so that the hooks of other layers never wait.
                 so_far.max_parallel = smaller(so_far.max_parallel, Some(32));
             }

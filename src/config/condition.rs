@@ -67,8 +67,8 @@ impl List {
     /// Returns the items for an input, each as an input of its own.
     fn items(self, input: &Input, memo: &Memo) -> Vec<Input> {
         match self {
-            Self::Commands => memo.of(input).commands.iter().map(item).collect(),
-            Self::Files => memo.of(input).files.iter().map(item).collect(),
+            Self::Commands => items_of(&memo.of(input).commands),
+            Self::Files => items_of(&memo.of(input).files),
         }
     }
 
@@ -80,13 +80,17 @@ impl List {
     }
 }
 
-/// Returns an input whose fields are the keys of an item.
-fn item<T: Serialize>(item: &T) -> Input {
-    let extra = match serde_json::to_value(item) {
-        Ok(Value::Object(keys)) => keys,
-        _ => JsonObject::new(),
-    };
-    Input { extra, ..Input::default() }
+/// Returns an input for each item, whose fields are the keys of the item.
+fn items_of<T: Serialize>(items: &[T]) -> Vec<Input> {
+    let mut inputs = Vec::with_capacity(items.len());
+    for item in items {
+        let extra = match serde_json::to_value(item) {
+            Ok(Value::Object(keys)) => keys,
+            _ => JsonObject::new(),
+        };
+        inputs.push(Input { extra, ..Input::default() });
+    }
+    inputs
 }
 
 /// One field and one operator.
@@ -224,7 +228,7 @@ impl Field {
 
     /// Returns the key at the top of the input.
     pub(super) fn top(&self) -> &str {
-        self.path.first().map_or("", String::as_str)
+        &self.path[0]
     }
 }
 

@@ -249,7 +249,8 @@ impl Document {
     /// Reads a matcher entry: which tools, and the hooks for them.
     fn entry(&mut self, node: &Node, place: &mut Place<'_>) {
         let event = place.event;
-        if !has_key(node, "hooks") && (has_key(node, "type") || has_key(node, "command")) {
+        let is_hook = node.get("type").or(node.get("command")).is_some();
+        if is_hook && node.get("hooks").is_none() {
             let message = format!("a hook in the place of a matcher entry of `{event}`");
             return self.reader.error_with_hint(node, message, ENTRY_HINT);
         }
@@ -281,11 +282,6 @@ impl Document {
             self.add_hook(item, place, errors);
         }
     }
-}
-
-fn has_key(node: &Node, name: &str) -> bool {
-    let entries = node.as_map().unwrap_or_default();
-    entries.iter().any(|(key, _)| key.as_text() == Some(name))
 }
 
 /// Returns the event whose name is written as Claude Code writes its own: `PreToolUse`.

@@ -64,11 +64,9 @@ fn read_keys<'n>(
     node: &'n Node<'n>,
     place: &Place<'_>,
 ) -> Option<(HookKeys<'n>, OwnKeys)> {
-    let entries = node.as_map().unwrap_or_default();
-    let kind = entries.iter().find(|(key, _)| key.as_text() == Some("type"));
-    let kind = kind.and_then(|(_, kind)| kind.as_text());
-    if kind.is_none_or(|kind| WITHOUT_OWN_KEYS.contains(&kind)) {
-        return Some((reader.value(node, "")?, OwnKeys::default()));
+    match node.get("type").and_then(Node::as_text) {
+        Some(kind) if !WITHOUT_OWN_KEYS.contains(&kind) => {}
+        _ => return Some((reader.value(node, "")?, OwnKeys::default())),
     }
     let mut fields = reader.open_fields(node, "a hook")?;
     let own = fields.split_off(HookKeys::NAMES);
@@ -185,6 +183,41 @@ impl Kind<'_> for InheritEnv {
     }
 }
 
+/// The `groups:` of a file, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups(BTreeMap<String, Vec<String>>);
+
+/// The keys of one hook that only its type knows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct OwnKeys {
+    mapping: Option<Arc<Node<'static>>>,
+    groups: Arc<Groups>,
+}
+
+impl OwnKeys {
+    pub(super) fn new(hook: &Node, entries: &[(&Node, &Node)], groups: Arc<Groups>) -> Self {
+        let mut own = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            own.push((key.to_static(), value.to_static()));
+        }
+        let value = Value::Map(own);
+        let mapping = Some(Arc::new(Node { value, span: hook.span.clone() }));
+        Self { mapping, groups }
+    }
+}
+
+impl Groups {
+    /// Returns the items of a group that the file of the hook defines.
+    pub fn get(&self, name: &str) -> Option<&[String]> {
+        self.0.get(name).map(Vec::as_slice)
+    }
+
+    /// Returns the names of the groups.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}
+
 impl Hook {
     /// Returns a hook of the given event and type with every setting at its default.
     pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
@@ -256,41 +289,7 @@ impl Hook {
             _ => {}
         }
     }
-}
 
-/// The `groups:` of a file, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Groups(BTreeMap<String, Vec<String>>);
-
-/// The keys of one hook that only its type knows.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct OwnKeys {
-    mapping: Option<Arc<Node<'static>>>,
-    groups: Arc<Groups>,
-}
-
-impl OwnKeys {
-    pub(super) fn new(hook: &Node, entries: &[(&Node, &Node)], groups: Arc<Groups>) -> Self {
-        let entries = entries.iter().map(|(key, value)| (key.to_static(), value.to_static()));
-        let value = Value::Map(entries.collect());
-        let mapping = Some(Arc::new(Node { value, span: hook.span.clone() }));
-        Self { mapping, groups }
-    }
-}
-
-impl Groups {
-    /// Returns the items of a group that the file of the hook defines.
-    pub fn get(&self, name: &str) -> Option<&[String]> {
-        self.0.get(name).map(Vec::as_slice)
-    }
-
-    /// Returns the names of the groups.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
-}
-
-impl Hook {
     /// Reads the keys of the hook's type with `read`, for example as a mapping that
     /// `hookexec_files::section` declares.
     ///

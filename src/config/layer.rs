@@ -37,8 +37,8 @@ impl Layer {
         }
     }
 
-    /// How many ranks there are.
-    pub(crate) const RANKS: usize = 3;
+    /// A layer of each rank, from the top.
+    pub(crate) const RANKED: [Self; 3] = [Self::Managed, Self::User, Self::Project];
 
     /// Returns how far below the top it is. A layer with a smaller rank outranks it.
     pub(crate) const fn rank(self) -> usize {
@@ -59,6 +59,9 @@ impl Layer {
         }
     }
 }
+
+/// One value for each rank of layers.
+pub(crate) type ByRank<T> = [T; Layer::RANKED.len()];
 
 /// The layer of a file, which is its tag.
 pub trait InLayer {

@@ -27,6 +27,7 @@ pub use document::{hooks_block, read_text};
 pub use failed::BuildError;
 pub use failed::{FailedFile, Untrusted};
 pub use hook::Groups;
+pub(crate) use layer::ByRank;
 pub use layer::{InLayer, Layer, file_of_layer};
 pub use limit::Period;
 pub(crate) use limit::RunLimit;

@@ -31,7 +31,8 @@ pub(crate) enum Parts {
 impl Kind<'_> for Parts {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         if node.as_text().is_some() {
-            return List::read(reader, node, what).map(|_| Self::Items);
+            List::read(reader, node, what)?;
+            return Some(Self::Items);
         }
         let Value::List(items) = &node.value else {
             return reader.refuse_with_hint(
@@ -88,7 +89,9 @@ impl Kind<'_> for Condition {
         }
         let joins = ["all", "any", "not", "uncertain"];
         let join = fields.iter().find(|(name, ..)| joins.contains(name));
-        if let Some((name, key, _)) = join.filter(|_| fields.iter().count() > 1) {
+        if let Some((name, key, _)) = join
+            && fields.iter().count() > 1
+        {
             if reader.errors() == errors {
                 let message = format!("`{name}` stands alone: nothing else goes beside it");
                 reader.error_with_hint(key, message, "put every part into one `all: [...]`");
@@ -97,22 +100,28 @@ impl Kind<'_> for Condition {
         }
         let is_join = join.is_some();
         let keys = ConditionKeys::of(reader, fields);
-        let condition = if is_join {
-            if let Some(Parts::Conditions(parts)) = keys.all {
-                Some(Form::All(parts))
-            } else if let Some(Parts::Conditions(parts)) = keys.any {
-                Some(Form::Any(parts))
-            } else if let Some(part) = keys.not {
-                Some(Form::Not(Box::new(part)))
-            } else {
-                keys.uncertain.map(Form::Uncertain)
-            }
+        let form = if is_join {
+            join_of(keys)?
         } else if reader.errors() == errors {
-            leaf(reader, node, keys).map(Form::Leaf)
+            Form::Leaf(leaf(reader, node, keys)?)
         } else {
-            None
+            return None;
         };
-        condition.filter(|_| reader.errors() == errors).map(Self)
+        if reader.errors() == errors { Some(Self(form)) } else { None }
+    }
+}
+
+/// Returns a condition that stands alone in its mapping.
+fn join_of(keys: ConditionKeys<'_>) -> Option<Form> {
+    if let Some(Parts::Conditions(parts)) = keys.all {
+        return Some(Form::All(parts));
+    }
+    if let Some(Parts::Conditions(parts)) = keys.any {
+        return Some(Form::Any(parts));
+    }
+    match keys.not {
+        Some(part) => Some(Form::Not(Box::new(part))),
+        None => Some(Form::Uncertain(keys.uncertain?)),
     }
 }
 
@@ -256,7 +265,7 @@ impl Kind<'_> for Expression {
         let text = String::read(reader, node, what)?;
         let hint =
             if looks_around(&text) { Some("join conditions with `all` and `not`") } else { None };
-        checked(reader, node, "regular expression", Pattern::new(&text), hint).map(Self)
+        Some(Self(checked(reader, node, "regular expression", Pattern::new(&text), hint)?))
     }
 }
 
@@ -265,7 +274,7 @@ impl Kind<'_> for Glob {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        checked(reader, node, "glob", Test::glob(&text), None).map(Self)
+        Some(Self(checked(reader, node, "glob", Test::glob(&text), None)?))
     }
 }
 

@@ -7,18 +7,16 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::ask::Runs;
-use crate::config::{Hook, Layer, Phase};
+use crate::config::{ByRank, Hook, Layer, Phase};
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Failure, Handler, HandlerError, Shared};
 use crate::wire::Input;
 
-/// The longest tool name that matchers are tried on, in bytes. Names come from a model, and the
-/// work of a pattern grows with the name.
-const LONGEST_MATCHED: usize = 1024;
-/// For how many tool names an event caches the matching hooks. Names come from a model, so the
-/// cache must be bounded.
-const CACHED_NAMES: usize = 1024;
+/// The bound of the names of tools, which come from a model: matchers are tried on names of at most so
+/// many bytes, because the work of a pattern grows with the name, and an event caches the matching
+/// hooks of at most so many names.
+const MAX_NAMES: usize = 1024;
 
 /// A hook with the handler that was built for it.
 #[derive(Clone)]
@@ -94,8 +92,7 @@ impl Plan {
             if let Some(deadline) = bound.hook.limits.deadline
                 && bound.hook.phase.is_answered()
             {
-                shortest_deadline =
-                    Some(shortest_deadline.map_or(deadline, |all| all.min(deadline)));
+                shortest_deadline = Some(shortest_deadline.unwrap_or(deadline).min(deadline));
             }
         }
         let by_tool = RwLock::default();
@@ -111,7 +108,7 @@ impl Plan {
         // It must depend on the tool's name alone, and a matcher look at the name. Kinds come from
         // adapters, which live for one event.
         let is_cached =
-            self.by_name_alone && input.tool_kinds.is_empty() && tool.len() <= LONGEST_MATCHED;
+            self.by_name_alone && input.tool_kinds.is_empty() && tool.len() <= MAX_NAMES;
         if is_cached {
             let by_tool = self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = by_tool.get(tool) {
@@ -122,7 +119,7 @@ impl Plan {
         let found = first_of_each(indexes, &self.hooks);
         if is_cached {
             let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
-            if by_tool.len() < CACHED_NAMES {
+            if by_tool.len() < MAX_NAMES {
                 by_tool.insert(tool.into(), Arc::clone(&found));
             }
         }
@@ -133,18 +130,18 @@ impl Plan {
     pub(crate) fn why_no_choice(&self, input: &Input) -> Option<String> {
         let (event, tool) = (self.contract.event, input.tool());
         // Nearly every name is plain.
-        let is_short = !tool.is_empty() && tool.len() <= LONGEST_MATCHED;
+        let is_short = !tool.is_empty() && tool.len() <= MAX_NAMES;
         if !self.contract.tool_matched
             || is_short && tool.bytes().all(|byte| byte.is_ascii_graphic())
         {
             None
         } else if tool.is_empty() {
             Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
-        } else if tool.len() > LONGEST_MATCHED {
+        } else if tool.len() > MAX_NAMES {
             Some(format!(
-                "`{event}` came for a tool whose name is longer than {LONGEST_MATCHED} bytes; no tool has such a name"
+                "`{event}` came for a tool whose name is longer than {MAX_NAMES} bytes; no tool has such a name"
             ))
-        } else if tool.chars().any(char::is_control) || tool.trim() != tool {
+        } else if tool.contains(char::is_control) || tool.trim() != tool {
             // No agent has such a tool, but an agent may trim the name to one that it has.
             Some(format!(
                 "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
@@ -160,7 +157,7 @@ impl Plan {
         let Bound { hook, dialect, .. } = &self.hooks[index];
         let matcher = &hook.matcher;
         // A name too long to match: an event that can't be denied runs every hook then.
-        if input.tool().len() > LONGEST_MATCHED
+        if input.tool().len() > MAX_NAMES
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
         {
@@ -179,17 +176,19 @@ impl Plan {
 }
 
 /// How many threads look at conditions of each rank of layers at once.
-pub(super) static ELSEWHERE: [Semaphore; Layer::RANKS] =
-    [const { Semaphore::const_new(2) }; Layer::RANKS];
+pub(super) static ELSEWHERE: ByRank<Semaphore> =
+    [const { Semaphore::const_new(2) }; Layer::RANKED.len()];
 
 /// Returns whether the condition of a hook that is called holds for the input.
 pub(super) async fn concerns(
     bound: &Bound,
     (input, shared): (&Input, &Shared),
 ) -> Result<bool, HandlerError> {
-    let Some(when) = bound.hook.when.clone().filter(|_| shared.is_long(input)) else {
+    let Some(when) = &bound.hook.when else { return Ok(true) };
+    if !shared.is_long(input) {
         return Ok(true);
-    };
+    }
+    let when = Arc::clone(when);
     let turn = ELSEWHERE[bound.rank()].acquire().await;
     let (input, memo) = (shared.owned(input), shared.memo.share());
     let looked = tokio::task::spawn_blocking(move || {
@@ -197,9 +196,10 @@ pub(super) async fn concerns(
         let _turn = turn;
         when.holds(&input, &memo)
     });
-    looked
-        .await
-        .map_err(|error| HandlerError::new(Failure::Panic, format!("its `when` failed: {error}")))
+    match looked.await {
+        Ok(holds) => Ok(holds),
+        Err(error) => Err(HandlerError::new(Failure::Panic, format!("its `when` failed: {error}"))),
+    }
 }
 
 fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
@@ -226,11 +226,11 @@ mod tests {
             let _ = plan.matching(&Input::for_tool(name, serde_json::Map::new()));
             plan.by_tool.read().unwrap().len()
         };
-        assert_eq!(look("t".repeat(LONGEST_MATCHED + 1)), 0);
-        assert_eq!(look("t".repeat(LONGEST_MATCHED)), 1);
-        for number in 0..=CACHED_NAMES {
-            assert!(look(number.to_string()) <= CACHED_NAMES);
+        assert_eq!(look("t".repeat(MAX_NAMES + 1)), 0);
+        assert_eq!(look("t".repeat(MAX_NAMES)), 1);
+        for number in 0..=MAX_NAMES {
+            assert!(look(number.to_string()) <= MAX_NAMES);
         }
-        assert_eq!(look("one more".to_owned()), CACHED_NAMES);
+        assert_eq!(look("one more".to_owned()), MAX_NAMES);
     }
 }

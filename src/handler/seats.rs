@@ -7,12 +7,12 @@ use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
 use super::{Call, Failure, HandlerError};
-use crate::config::Layer;
+use crate::config::{ByRank, Layer};
 
 /// How many hooks of each rank run at once. A project has as many as one event of it may run, so
 /// that many events at once leave descriptors to the hooks of other layers. All ranks together,
 /// with their hooks in the background, have fewer than the 512 blocking threads of Tokio.
-const SEATS: [usize; Layer::RANKS] = [160, 160, 32];
+const SEATS: ByRank<usize> = [160, 160, 32];
 
 /// Why a hook did not begin.
 const NO_SEAT: &str = "as many hooks of its layer were running as may run at once; let them end \
@@ -29,7 +29,7 @@ pub(crate) struct Capacity {
 
 /// The places of running hooks: each rank of layers has its own.
 #[derive(Debug)]
-pub(crate) struct Seats([Arc<Semaphore>; Layer::RANKS]);
+pub(crate) struct Seats(ByRank<Arc<Semaphore>>);
 
 /// The place of a running hook. Work that can't be stopped holds it until it ends, also when the
 /// hook has failed long before.
@@ -54,14 +54,14 @@ pub(crate) enum Place<'a> {
 impl Default for Capacity {
     fn default() -> Self {
         // How many hooks of one layer run in the background at once.
-        let seats = Seats::new([32; Layer::RANKS]);
+        let seats = Seats::new([32; Layer::RANKED.len()]);
         let background = Background { tasks: Mutex::default(), seats };
         Self { background, seats: Seats::new(SEATS), blocks: false }
     }
 }
 
 impl Seats {
-    pub(super) fn new(seats: [usize; Layer::RANKS]) -> Self {
+    pub(super) fn new(seats: ByRank<usize>) -> Self {
         Self(seats.map(|seats| Arc::new(Semaphore::new(seats))))
     }
 

@@ -69,6 +69,12 @@ impl Node<'_> {
         }
     }
 
+    /// Returns the value of a key of a mapping.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        let (_, value) = self.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name))?;
+        Some(value)
+    }
+
     /// Returns the text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
