@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Decision, Input, JsonObject, field};
 use crate::event::Event;
 use crate::files::digest;
+use hookexec_files::json::canonical;
 
 /// A question to a person, as hooks of `approval` read it in `input.approval`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,38 +92,7 @@ pub struct ApprovalReport {
 pub fn call_digest(input: &Input) -> String {
     let arguments = input.tool_input.clone().map_or(Value::Null, Value::Object);
     let call = json!({ "cwd": input.cwd, "tool_input": arguments, "tool_name": input.tool() });
-    let mut text = String::new();
-    write_canonical(&call, &mut text);
-    format!("sha256:{}", digest(text.as_bytes()))
-}
-
-fn write_canonical(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(object) => {
-            let mut entries: Vec<_> = object.iter().collect();
-            entries.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-            let mut before = '{';
-            for (key, value) in &entries {
-                text.push(before);
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write_canonical(value, text);
-                before = ',';
-            }
-            text.push_str(if entries.is_empty() { "{}" } else { "}" });
-        }
-        Value::Array(items) => {
-            let mut before = '[';
-            for item in items {
-                text.push(before);
-                write_canonical(item, text);
-                before = ',';
-            }
-            text.push_str(if items.is_empty() { "[]" } else { "]" });
-        }
-        // `serde_json` escapes exactly what RFC 8785 wants to be escaped.
-        plain => text.push_str(&plain.to_string()),
-    }
+    format!("sha256:{}", digest(canonical(&call).as_bytes()))
 }
 
 #[cfg(test)]
@@ -197,8 +167,7 @@ print('sha256:' + hashlib.sha256(text.encode()).hexdigest())";
     proptest! {
         #[test]
         fn the_canonical_text_is_the_same_value(value in value()) {
-            let mut text = String::new();
-            write_canonical(&value, &mut text);
+            let text = canonical(&value);
             prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
         }
     }

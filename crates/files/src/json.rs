@@ -6,8 +6,9 @@
 mod same;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
+use std::{fmt, io};
 
+use serde::Serialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
@@ -238,6 +239,62 @@ impl<'de> Visitor<'de> for KeySeed {
 
     fn visit_str<E>(self, key: &str) -> Result<Key, E> {
         Ok(if key == NUMBER { Key::Number } else { Key::Of(key.to_owned()) })
+    }
+}
+
+/// Returns a value as canonical JSON (RFC 8785), but for numbers, which keep the digits that they were
+/// written with.
+pub fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(value, &mut text);
+    text
+}
+
+fn write_canonical(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(object) => {
+            let mut entries: Vec<_> = object.iter().collect();
+            entries.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+            let mut before = '{';
+            for (key, value) in &entries {
+                text.push(before);
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push(':');
+                write_canonical(value, text);
+                before = ',';
+            }
+            text.push_str(if entries.is_empty() { "{}" } else { "}" });
+        }
+        Value::Array(items) => {
+            let mut before = '[';
+            for item in items {
+                text.push(before);
+                write_canonical(item, text);
+                before = ',';
+            }
+            text.push_str(if items.is_empty() { "[]" } else { "]" });
+        }
+        // `serde_json` escapes exactly what RFC 8785 wants to be escaped.
+        plain => text.push_str(&plain.to_string()),
+    }
+}
+
+/// Returns whether the JSON of a value has more than `bytes`.
+pub fn is_longer_than(value: &impl Serialize, bytes: usize) -> bool {
+    serde_json::to_writer(AtMost(bytes), value).is_err()
+}
+
+/// Takes so many bytes, and fails at one more.
+struct AtMost(usize);
+
+impl io::Write for AtMost {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ pub mod bounded;
 pub mod depth;
 pub mod diagnostic;
 pub mod directories;
+pub mod expand;
 pub mod files;
 pub mod group;
 pub mod hooks_file;

@@ -196,6 +196,54 @@ fn positions(hir: &Hir) -> usize {
     }
 }
 
+/// Returns a regular expression with `_` for every literal `-` and `.`. A set that contains one of
+/// them also matches `_`.
+pub fn underscored(pattern: &str) -> String {
+    let mut whole = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars().peekable();
+    // Flags or a name are between `(?` and `:`.
+    let mut flags = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some('-' | '.') => whole.push('_'),
+                escaped => whole.extend(std::iter::once('\\').chain(escaped)),
+            },
+            '[' => underscored_set(&mut letters, &mut whole),
+            '-' if !flags => whole.push('_'),
+            _ => {
+                flags = letter == '(' && letters.peek() == Some(&'?')
+                    || flags && !matches!(letter, ':' | ')' | '>');
+                whole.push(letter);
+            }
+        }
+    }
+    whole
+}
+
+fn underscored_set(letters: &mut impl Iterator<Item = char>, whole: &mut String) {
+    let (mut inside, mut depth) = (String::new(), 1);
+    for letter in letters.by_ref() {
+        let escaped = inside.ends_with('\\') && !inside.ends_with("\\\\");
+        match letter {
+            '[' if !escaped => depth += 1,
+            // A `]` right at the start is a literal.
+            ']' if !escaped && !inside.is_empty() && inside != "^" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        inside.push(letter);
+    }
+    let has_one = inside.contains(['.'])
+        || inside.contains("\\-")
+        || inside.starts_with('-')
+        || inside.ends_with('-');
+    let extra = if has_one && !inside.starts_with(['^', ']']) { "_" } else { "" };
+    whole.extend(["[", extra, inside.as_str(), "]"]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -57,6 +57,35 @@ pub fn name_length(text: &str) -> usize {
     text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(text.len())
 }
 
+/// Returns a text without the escape sequences that set colours.
+pub fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let behind = part.strip_prefix('[').unwrap_or_default();
+        let behind =
+            behind.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+        plain.push_str(behind.strip_prefix('m').unwrap_or(part));
+    }
+    plain
+}
+
+/// Returns the cause in what a program wrote to stderr: the last line whose first word ends in
+/// `Error:`, as Node.js and Python write it, else the last line that is not empty.
+pub fn cause_line(stderr: &str) -> &str {
+    let mut last = "";
+    for line in stderr.lines().rev() {
+        let line = line.trim();
+        if last.is_empty() {
+            last = line;
+        }
+        if line.split_whitespace().next().unwrap_or_default().ends_with("Error:") {
+            return line;
+        }
+    }
+    last
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

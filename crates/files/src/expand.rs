@@ -8,26 +8,25 @@ use crate::platform::Platform;
 use crate::text::name_length;
 
 /// The variables that a text may refer to.
-pub(crate) type Variables = BTreeMap<OsString, OsString>;
+pub type Variables = BTreeMap<OsString, OsString>;
 
 /// Expands `${env.NAME}` and nothing else: a value of `env` may be full of dollars.
 ///
 /// A variable that is not set is empty, as in a shell.
-pub(crate) fn env_references(text: &str, variables: &Variables) -> OsString {
+pub fn env_references(text: &str, variables: &Variables) -> OsString {
     expand(text, variables, false).0
 }
 
 /// A variable that is not set to a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the variable `{0}` is not set to a text")]
-#[expect(clippy::exhaustive_structs, reason = "it is a name")]
 pub struct MissingVariable(pub String);
 
 /// Expands `${env.NAME}`, each of which must be set to a text, such as a secret.
 ///
 /// # Errors
 /// When a variable is not.
-pub(crate) fn required_env_references(
+pub fn required_env_references(
     text: &str,
     variables: &Variables,
 ) -> Result<String, MissingVariable> {
@@ -40,7 +39,7 @@ pub(crate) fn required_env_references(
 
 /// Expands a leading `~`, `$NAME`, `${NAME}` and `${env.NAME}`; `None` when `~` is meant and the
 /// home directory is not known.
-pub fn path(text: &str, variables: &BTreeMap<OsString, OsString>) -> Option<OsString> {
+pub fn path(text: &str, variables: &Variables) -> Option<OsString> {
     let rest = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(is_separator) => rest,
         _ => return Some(expand(text, variables, true).0),
