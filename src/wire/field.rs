@@ -13,7 +13,6 @@ use serde::de::Error as _;
 use serde::{Deserializer, Serialize};
 use serde_json::Value;
 
-use super::output_reader::kind;
 use super::{ApprovalQuestion, JsonObject};
 use crate::event::{Event, UnknownEvent};
 
@@ -38,29 +37,50 @@ pub(crate) trait Field: Default {
 
     /// Returns the field as JSON, or `None` if it is not set.
     fn show(&self) -> Option<Cow<'_, Value>>;
+
+    /// Returns whether it does not appear in the JSON of all fields.
+    fn is_left_out(&self) -> bool {
+        false
+    }
 }
 
 /// Why a value can't be the value of a field.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FieldError {
     /// It has another type.
-    #[error("it must be {expected}, not {found}")]
-    Type { expected: &'static str, found: String },
+    #[error("it {0}")]
+    Type(#[from] WrongType),
     /// It is not the name of an event.
     #[error(transparent)]
     Event(#[from] UnknownEvent),
 }
 
-pub(super) fn must_be(expected: &'static str, found: &Value) -> FieldError {
-    FieldError::Type { expected, found: kind(found) }
+/// A value of the wrong type.
+#[derive(Debug, thiserror::Error)]
+#[error("must be {expected}, not {found}")]
+pub(crate) struct WrongType {
+    pub(crate) expected: &'static str,
+    found: String,
+}
+
+impl WrongType {
+    pub(super) fn new(expected: &'static str, found: &Value) -> Self {
+        let found = match found {
+            Value::Null => "null".to_owned(),
+            Value::Bool(flag) => format!("the boolean {flag}"),
+            Value::Number(number) => format!("the number {number}"),
+            Value::String(_) => "a string".to_owned(),
+            Value::Array(_) => "an array".to_owned(),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        Self { expected, found }
+    }
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
 pub(crate) trait Present: Serialize + Sized {
-    const EXPECTED: &'static str;
-
-    /// Returns a value of the wrong type unchanged.
-    fn of(value: Value) -> Result<Self, Value>;
+    /// Reads a value.
+    fn of(value: Value) -> Result<Self, WrongType>;
 
     fn shown(&self) -> Cow<'_, Value> {
         // Texts, numbers, flags and JSON values, which always serialise.
@@ -70,23 +90,25 @@ pub(crate) trait Present: Serialize + Sized {
 
 impl<P: Present> Field for Option<P> {
     fn read(value: Value) -> Result<Self, FieldError> {
-        P::of(value).map(Some).map_err(|value| must_be(P::EXPECTED, &value))
+        Ok(Some(P::of(value)?))
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
-        self.as_ref().map(P::shown)
+        Some(self.as_ref()?.shown())
+    }
+
+    fn is_left_out(&self) -> bool {
+        self.is_none()
     }
 }
 
 macro_rules! present {
     ($($type:ty: $expected:literal, $variant:path;)*) => {$(
         impl Present for $type {
-            const EXPECTED: &'static str = $expected;
-
-            fn of(value: Value) -> Result<Self, Value> {
+            fn of(value: Value) -> Result<Self, WrongType> {
                 match value {
                     $variant(inner) => Ok(inner),
-                    other => Err(other),
+                    other => Err(WrongType::new($expected, &other)),
                 }
             }
         }
@@ -101,17 +123,13 @@ present! {
 }
 
 impl Present for u64 {
-    const EXPECTED: &'static str = "a whole number";
-
-    fn of(value: Value) -> Result<Self, Value> {
-        value.as_u64().ok_or(value)
+    fn of(value: Value) -> Result<Self, WrongType> {
+        value.as_u64().ok_or_else(|| WrongType::new("a whole number", &value))
     }
 }
 
 impl Present for Value {
-    const EXPECTED: &'static str = "a value";
-
-    fn of(value: Value) -> Result<Self, Value> {
+    fn of(value: Value) -> Result<Self, WrongType> {
         Ok(value)
     }
 
@@ -121,17 +139,16 @@ impl Present for Value {
 }
 
 impl Present for Box<ApprovalQuestion> {
-    const EXPECTED: &'static str = "an approval question";
-
-    fn of(value: Value) -> Result<Self, Value> {
-        serde::Deserialize::deserialize(&value).map_err(|_: serde_json::Error| value)
+    fn of(value: Value) -> Result<Self, WrongType> {
+        let question: Result<Self, serde_json::Error> = serde::Deserialize::deserialize(&value);
+        question.map_err(|_| WrongType::new("an approval question", &value))
     }
 }
 
 /// A text that is always there.
 impl Field for String {
     fn read(value: Value) -> Result<Self, FieldError> {
-        Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
+        Ok(Self::of(value)?)
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
@@ -142,26 +159,41 @@ impl Field for String {
 /// A flag of which only `true` is written.
 impl Field for bool {
     fn read(value: Value) -> Result<Self, FieldError> {
-        Self::of(value).map_err(|value| must_be(Self::EXPECTED, &value))
+        Ok(Self::of(value)?)
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
         if *self { Some(self.shown()) } else { None }
+    }
+
+    fn is_left_out(&self) -> bool {
+        !self
     }
 }
 
 /// Texts, of which an empty list is not written.
 impl Field for Vec<String> {
     fn read(value: Value) -> Result<Self, FieldError> {
-        let texts = match value {
-            Value::Array(items) => items.into_iter().map(String::of).collect(),
-            other => Err(other),
+        const EXPECTED: &str = "an array of strings";
+        let Value::Array(items) = value else {
+            return Err(WrongType::new(EXPECTED, &value).into());
         };
-        texts.map_err(|value| must_be("an array of strings", &value))
+        let mut texts = Self::new();
+        for item in items {
+            let Value::String(text) = item else {
+                return Err(WrongType::new(EXPECTED, &item).into());
+            };
+            texts.push(text);
+        }
+        Ok(texts)
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
         if self.is_empty() { None } else { Some(Cow::Owned(Value::from(self.clone()))) }
+    }
+
+    fn is_left_out(&self) -> bool {
+        self.is_empty()
     }
 }
 
@@ -171,7 +203,8 @@ impl Field for Option<Event> {
     }
 
     fn show(&self) -> Option<Cow<'_, Value>> {
-        self.map(|event| Cow::Owned(event.name().into()))
+        let name = (*self)?.name();
+        Some(Cow::Owned(name.into()))
     }
 }
 
@@ -179,8 +212,10 @@ impl Field for Option<Event> {
 pub(crate) fn exact_object<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<JsonObject, D::Error> {
-    JsonObject::of(deserialize_exact(deserializer)?)
-        .map_err(|other| D::Error::custom(must_be(JsonObject::EXPECTED, &other)))
+    match JsonObject::of(deserialize_exact(deserializer)?) {
+        Ok(object) => Ok(object),
+        Err(wrong) => Err(D::Error::custom(FieldError::from(wrong))),
+    }
 }
 
 /// Reads a field; `null` counts as absent.
@@ -197,7 +232,7 @@ where
     D: Deserializer<'de>,
     M: FromIterator<(String, Value)>,
 {
-    exact_object(deserializer).map(|object| object.into_iter().collect())
+    Ok(exact_object(deserializer)?.into_iter().collect())
 }
 
 /// JSON from outside that can't be read.

@@ -1,150 +1,31 @@
 //! The input of an event: what a hook reads.
 
 use std::borrow::Cow;
-use std::io;
 
+use hookexec_files::json::is_longer_than;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::field::{Field as _, Fields};
+use super::field::{Field, Fields};
 use super::{ApprovalQuestion, JsonObject, WireError, field};
 use crate::event::Event;
 
-/// The input of one event: what a hook reads as one JSON object.
-///
-/// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
-/// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
-#[non_exhaustive]
-#[must_use]
-pub struct Input {
-    /// The session the event belongs to.
-    pub session_id: String,
-    /// The agent's working directory; if it is empty,
-    /// [`Executor::dispatch`](crate::Executor::dispatch) fills in its own.
-    pub cwd: String,
-    /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
-    pub hook_event_name: Option<Event>,
-    /// Whether the hook was called for this event before, and is asked once more, only to judge what
-    /// other hooks made of the input. A hook that counts events ignores these calls.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub repeated: bool,
+/// Declares the fields of [`Input`], each named by its key, and what needs every field.
+macro_rules! input {
+    ($(#[$meta:meta])* { $($(#[$doc:meta])* $name:ident: $type:ty;)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
+        #[non_exhaustive]
+        #[must_use]
+        pub struct Input {
+            $($(#[$doc])* #[serde(skip_serializing_if = "Field::is_left_out")] pub $name: $type,)*
+            /// Every other key: `parent_session_id`, `usage`, `worktree_path`, a host's own.
+            #[serde(flatten)]
+            #[cfg_attr(feature = "schema", schemars(skip))]
+            pub extra: JsonObject,
+        }
 
-    /// The agent's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_name: Option<String>,
-    /// The model in use.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_id: Option<String>,
-    /// The turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn_id: Option<String>,
-    /// The model call within the turn, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub iteration: Option<u64>,
-    /// The newest message of the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_user_message: Option<String>,
-
-    /// The tool; required on events matched by tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_name: Option<String>,
-    /// The call's id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_use_id: Option<String>,
-    /// The tool's arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_input: Option<JsonObject>,
-    /// Further names of the tool that are the same for every agent: its kinds, such as `shell`, or
-    /// `edit` and `write`; `mcp__server__tool`. A matcher matches any of them, too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_kinds: Vec<String>,
-    /// The tool's category, as the host names it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_category: Option<String>,
-    /// Whether the tool only reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_read_only: Option<bool>,
-    /// The tool's response; an empty string is a response, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_response: Option<Value>,
-    /// Whether the tool call failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_error: Option<bool>,
-    /// How long the tool ran, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_duration_ms: Option<u64>,
-
-    /// How a session began (`startup`, `resume`, `clear`, `compact`) or a compaction (`manual`,
-    /// `auto`, `overflow`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    /// Why a session or a turn ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// The text of the user's prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt: Option<String>,
-    /// The model's final response text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop_response: Option<String>,
-    /// `error` or `warning`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notification_level: Option<String>,
-    /// The notification's text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notification_message: Option<String>,
-
-    /// The messages of the model request (`before_llm_call`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<Vec<Value>>,
-    /// The tool definitions of the model request (`before_llm_call`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Vec<Value>>,
-    /// The options of the model request (`before_llm_call`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub options: Option<JsonObject>,
-    /// The model's response (`after_llm_call`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub response: Option<Value>,
-
-    /// The question to a person about the call (`approval`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Box<ApprovalQuestion>>,
-    /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval_decision: Option<String>,
-    /// Who decided it (`on_tool_approval_decision`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval_source: Option<String>,
-    /// The summary of a compaction (`after_compaction`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// The verdict of the hooks: `decision` and `message`. Only hooks that run after the verdict get
-    /// it: those in the background, and observers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<JsonObject>,
-    /// The payload as the coding agent sent it, if an adapter translated it. A hook's rewrite removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub native: Option<Value>,
-
-    /// Every other key: `parent_session_id`, `usage`, `worktree_path`, a host's own.
-    #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub extra: JsonObject,
-}
-
-impl<'de> Deserialize<'de> for Input {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = field::exact_object(deserializer)?;
-        Self::from_json(object).map_err(serde::de::Error::custom)
-    }
-}
-
-/// Makes what needs every field of [`Input`], each named by its key.
-macro_rules! fields {
-    ($($name:ident)*) => {
         impl Input {
             /// The keys with a field; every other key is kept in [`extra`](Self::extra).
             pub const FIELDS: &'static [&'static str] = &[$(stringify!($name)),*];
@@ -170,12 +51,98 @@ macro_rules! fields {
     };
 }
 
-fields! {
-    session_id cwd hook_event_name repeated agent_name model_id turn_id iteration
-    last_user_message tool_name tool_use_id tool_input tool_kinds tool_category
-    tool_read_only tool_response tool_error tool_duration_ms source reason prompt
-    stop_response notification_level notification_message messages tools options response
-    approval approval_decision approval_source summary verdict native
+input! {
+    /// The input of one event: what a hook reads as one JSON object.
+    ///
+    /// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
+    /// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
+    {
+        /// The session the event belongs to.
+        session_id: String;
+        /// The agent's working directory; if it is empty,
+        /// [`Executor::dispatch`](crate::Executor::dispatch) fills in its own.
+        cwd: String;
+        /// The event; set by [`Executor::dispatch`](crate::Executor::dispatch).
+        hook_event_name: Option<Event>;
+        /// Whether the hook was called for this event before, and is asked once more, only to judge what
+        /// other hooks made of the input. A hook that counts events ignores these calls.
+        repeated: bool;
+
+        /// The agent's name.
+        agent_name: Option<String>;
+        /// The model in use.
+        model_id: Option<String>;
+        /// The turn.
+        turn_id: Option<String>;
+        /// The model call within the turn, from 1.
+        iteration: Option<u64>;
+        /// The newest message of the user.
+        last_user_message: Option<String>;
+
+        /// The tool; required on events matched by tool.
+        tool_name: Option<String>;
+        /// The call's id.
+        tool_use_id: Option<String>;
+        /// The tool's arguments.
+        tool_input: Option<JsonObject>;
+        /// Further names of the tool that are the same for every agent: its kinds, such as `shell`, or
+        /// `edit` and `write`; `mcp__server__tool`. A matcher matches any of them, too.
+        tool_kinds: Vec<String>;
+        /// The tool's category, as the host names it.
+        tool_category: Option<String>;
+        /// Whether the tool only reads.
+        tool_read_only: Option<bool>;
+        /// The tool's response; an empty string is a response, too.
+        tool_response: Option<Value>;
+        /// Whether the tool call failed.
+        tool_error: Option<bool>;
+        /// How long the tool ran, in milliseconds.
+        tool_duration_ms: Option<u64>;
+
+        /// How a session began (`startup`, `resume`, `clear`, `compact`) or a compaction (`manual`,
+        /// `auto`, `overflow`).
+        source: Option<String>;
+        /// Why a session or a turn ended.
+        reason: Option<String>;
+        /// The text of the user's prompt.
+        prompt: Option<String>;
+        /// The model's final response text.
+        stop_response: Option<String>;
+        /// `error` or `warning`.
+        notification_level: Option<String>;
+        /// The notification's text.
+        notification_message: Option<String>;
+
+        /// The messages of the model request (`before_llm_call`).
+        messages: Option<Vec<Value>>;
+        /// The tool definitions of the model request (`before_llm_call`).
+        tools: Option<Vec<Value>>;
+        /// The options of the model request (`before_llm_call`).
+        options: Option<JsonObject>;
+        /// The model's response (`after_llm_call`).
+        response: Option<Value>;
+
+        /// The question to a person about the call (`approval`).
+        approval: Option<Box<ApprovalQuestion>>;
+        /// How an approval was decided: `allow`, `deny`, `canceled` (`on_tool_approval_decision`).
+        approval_decision: Option<String>;
+        /// Who decided it (`on_tool_approval_decision`).
+        approval_source: Option<String>;
+        /// The summary of a compaction (`after_compaction`).
+        summary: Option<String>;
+        /// The verdict of the hooks: `decision` and `message`. Only hooks that run after the verdict get
+        /// it: those in the background, and observers.
+        verdict: Option<JsonObject>;
+        /// The payload as the coding agent sent it, if an adapter translated it. A hook's rewrite removes it.
+        native: Option<Value>;
+    }
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = field::exact_object(deserializer)?;
+        Self::from_json(object).map_err(serde::de::Error::custom)
+    }
 }
 
 impl Input {
@@ -204,7 +171,7 @@ impl Input {
 
     /// Returns whether its JSON has more than `bytes`.
     pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
-        serde_json::to_writer(AtMost(bytes), self).is_err()
+        is_longer_than(self, bytes)
     }
 
     /// Returns the tool's name, or an empty string.
@@ -280,20 +247,6 @@ impl Input {
             Cow::Borrowed(value) => descend(value, rest).map(Cow::Borrowed),
             Cow::Owned(value) => descend(&value, rest).cloned().map(Cow::Owned),
         }
-    }
-}
-
-/// Takes so many bytes, and fails at one more.
-struct AtMost(usize);
-
-impl io::Write for AtMost {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::field::Present;
+use super::field::{Present, WrongType};
 use super::output::{Decision, InputChange, Output, Stop, StopScope, UnknownKey};
 use super::output_keys::{SPECIFIC_KEYS, TOP_KEYS};
 use super::{JsonObject, WireError};
@@ -23,25 +23,13 @@ use crate::text::shortened;
 const MAX_UNKNOWN: usize = 256;
 
 /// Returns the error of a key that has a value of the wrong type.
-pub(super) fn wrong_type(key: &str, expected: &str, found: &Value) -> WireError {
-    WireError::new(format!("`{key}` must be {expected}, not {}", kind(found)))
+pub(super) fn wrong_type(key: &str, expected: &'static str, found: &Value) -> WireError {
+    WireError::new(format!("`{key}` {}", WrongType::new(expected, found)))
 }
 
 /// Returns the error of a key that is there in two spellings.
 fn ambiguous(key: &str) -> WireError {
     WireError::new(format!("`{key}` is given twice with different values"))
-}
-
-/// Returns what kind of value `value` is, for messages.
-pub(super) fn kind(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(flag) => format!("the boolean {flag}"),
-        Value::Number(number) => format!("the number {number}"),
-        Value::String(_) => "a string".to_owned(),
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-    }
 }
 
 /// Keys that only Claude Code understands; they are passed on to it unread.
@@ -72,10 +60,8 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn read(mut self, object: JsonObject) -> Result<Output, WireError> {
-        let mut decision = None;
-        let mut reason = None;
-        let mut permission = None;
-        let mut permission_reason = None;
+        let (mut decision, mut reason) = (None, None);
+        let (mut permission, mut permission_reason) = (None, None);
         for (key, value, in_specific) in flatten(object)? {
             let Some(name) = known(&key, in_specific) else {
                 self.other(key, value, in_specific)?;
@@ -121,12 +107,8 @@ impl Reader {
                 }
                 "updated_input" => {
                     let replaces = key == "updatedInput";
-                    let object = value_as(&key, value)?;
-                    self.change_input(if replaces {
-                        InputChange::Replace(object)
-                    } else {
-                        InputChange::Patch(object)
-                    })?;
+                    let change = if replaces { InputChange::Replace } else { InputChange::Patch };
+                    self.change_input(change(value_as(&key, value)?))?;
                 }
                 "updated_messages" => self.output.updated_messages = Some(value_as(&key, value)?),
                 "updated_request" => self.output.updated_request = Some(shaped(&key, value)?),
@@ -138,9 +120,12 @@ impl Reader {
         }
         self.output.allows_at_top &= permission.is_none() && self.decisions.is_empty();
         // A reason belongs to the decision beside it, or else to the decision of the whole answer.
-        self.decisions.extend(decision.map(|word| (word, reason.clone())));
-        let spoken = permission_reason.or_else(|| reason.clone());
-        self.decisions.extend(permission.map(|word| (word, spoken)));
+        if let Some(decision) = decision {
+            self.decisions.push((decision, reason.clone()));
+        }
+        if let Some(permission) = permission {
+            self.decisions.push((permission, permission_reason.or_else(|| reason.clone())));
+        }
         Ok(self.finish(reason))
     }
 
@@ -169,7 +154,10 @@ impl Reader {
     fn behavior(&mut self, object: JsonObject) -> Result<(), WireError> {
         let mut decision = None;
         let mut message = None;
-        for (key, value) in object.into_iter().filter(|(_, value)| !value.is_null()) {
+        for (key, value) in object {
+            if value.is_null() {
+                continue;
+            }
             let name = format!("decision.{key}");
             match key.as_str() {
                 "behavior" => {
@@ -225,8 +213,11 @@ impl Reader {
         self.output.decision = self.decisions.iter().map(|(word, _)| *word).max();
         let mut reasons: Vec<String> = Vec::new();
         for (word, reason) in self.decisions {
-            let Some(reason) = reason.filter(|text| !text.is_empty()) else { continue };
-            if Some(word) == self.output.decision && !reasons.contains(&reason) {
+            if let Some(reason) = reason
+                && Some(word) == self.output.decision
+                && !reason.is_empty()
+                && !reasons.contains(&reason)
+            {
                 reasons.push(reason);
             }
         }
@@ -286,7 +277,7 @@ fn snake_case(key: &str) -> Cow<'_, str> {
 }
 
 fn value_as<P: Present>(key: &str, value: Value) -> Result<P, WireError> {
-    P::of(value).map_err(|value| wrong_type(key, P::EXPECTED, &value))
+    P::of(value).map_err(|wrong| WireError::new(format!("`{key}` {wrong}")))
 }
 
 fn shaped<T: serde::de::DeserializeOwned>(key: &str, value: Value) -> Result<T, WireError> {

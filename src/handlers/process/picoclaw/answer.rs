@@ -165,7 +165,7 @@ impl Part {
         let Some(value) = self.take(key) else { return Ok(None) };
         match P::of(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(format!("`{}` must be {}", path(self.name, key), P::EXPECTED)),
+            Err(wrong) => Err(format!("`{}` must be {}", path(self.name, key), wrong.expected)),
         }
     }
 

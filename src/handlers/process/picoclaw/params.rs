@@ -13,52 +13,45 @@ use crate::describe::{self, CallDescription, TouchedFile};
 use crate::event::Event;
 use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
 
-/// The params of all stages; each has some of them.
-#[derive(Debug, Default, Serialize)]
-struct Params<'a> {
-    meta: Meta<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<&'a [Value]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<&'a [Value]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    options: Option<&'a JsonObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    graceful_terminal: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<Cow<'a, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'a JsonObject>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Cow<'a, Value>>,
+/// Declares the params of all stages: each stage has some of them, and a default is not written.
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        #[derive(Debug, Default, Serialize)]
+        struct Params<'a> {
+            meta: Meta<'a>,
+            $($(#[$doc])* #[serde(skip_serializing_if = "is_default")] $name: $type,)*
+        }
+    };
+}
+
+params! {
+    context: Option<&'a Value>;
+    model: Option<&'a str>;
+    messages: &'a [Value];
+    tools: &'a [Value];
+    options: Option<&'a JsonObject>;
+    graceful_terminal: Option<&'a Value>;
+    response: Option<Cow<'a, Value>>;
+    tool: Option<&'a str>;
+    arguments: Option<&'a JsonObject>;
+    result: Option<Cow<'a, Value>>;
     /// In nanoseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    channel: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chat_id: Option<&'a Value>,
+    duration: Option<u64>;
+    channel: Option<&'a Value>;
+    chat_id: Option<&'a Value>;
     /// Ours: PicoClaw's hooks don't learn which call it is, nor where.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    cwd: &'a str,
+    tool_call_id: Option<&'a str>;
+    cwd: &'a str;
     /// Ours, as in the input of other hooks.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    tool_kinds: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    commands: &'a [describe::Command],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    files: &'a [TouchedFile],
+    tool_kinds: &'a [String];
+    commands: &'a [describe::Command];
+    files: &'a [TouchedFile];
     /// Ours: the process is asked about this call a second time, for its decision only.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    repeated: bool,
+    repeated: bool;
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Keys of the params that a process may send back along with what it changed; they are ignored.
@@ -85,7 +78,7 @@ impl Stage {
         };
         if self.event.contract().tool_matched {
             params.tool = Some(input.tool());
-            params.arguments = input.tool_input.as_ref().filter(|arguments| !arguments.is_empty());
+            params.arguments = unless_empty(input.tool_input.as_ref());
             params.tool_call_id = input.tool_use_id.as_deref();
             params.tool_kinds = &input.tool_kinds;
             (params.commands, params.files) = (&described.commands, &described.files);
@@ -94,9 +87,9 @@ impl Stage {
         }
         match self.event {
             Event::BeforeLlmCall => {
-                params.messages = input.messages.as_deref().filter(|messages| !messages.is_empty());
-                params.tools = input.tools.as_deref().filter(|tools| !tools.is_empty());
-                params.options = input.options.as_ref().filter(|options| !options.is_empty());
+                params.messages = input.messages.as_deref().unwrap_or_default();
+                params.tools = input.tools.as_deref().unwrap_or_default();
+                params.options = unless_empty(input.options.as_ref());
                 params.graceful_terminal = input.extra.get("graceful_terminal");
             }
             Event::AfterLlmCall => params.response = model_response(input),
@@ -108,6 +101,10 @@ impl Stage {
         }
         json_bytes(&params)
     }
+}
+
+fn unless_empty(object: Option<&JsonObject>) -> Option<&JsonObject> {
+    if object?.is_empty() { None } else { object }
 }
 
 /// PicoClaw's description of the place in a turn, with its names of Go.
@@ -193,7 +190,10 @@ pub(in crate::handlers::process) fn notification(
     match method {
         // As PicoClaw tells it up to v0.2.8.
         EventMethod::Event => {
-            let kind = known.map_or(event.name(), |(_, kind, _)| kind);
+            let kind = match known {
+                Some((_, kind, _)) => kind,
+                None => event.name(),
+            };
             let meta = Meta::new(input, event.name());
             let mut params = json!({ "Kind": kind, "Time": time, "Meta": meta });
             params["Payload"] = payload;
@@ -203,8 +203,10 @@ pub(in crate::handlers::process) fn notification(
         EventMethod::RuntimeEvent => {
             static LAST: AtomicU64 = AtomicU64::new(0);
             let id = LAST.fetch_add(1, Ordering::Relaxed) + 1;
-            let kind =
-                known.map_or_else(|| format!("agent.{event}"), |(kind, ..)| (*kind).to_owned());
+            let kind = match known {
+                Some((kind, ..)) => (*kind).to_owned(),
+                None => format!("agent.{event}"),
+            };
             let agent = input.agent_name.as_deref().unwrap_or_default();
             let mut scope = json!({ "agent_id": agent, "session_key": input.session_id });
             if let Some(turn) = &input.turn_id {
@@ -239,8 +241,8 @@ fn payload(event: Event, input: &Input) -> Value {
         }),
         Event::BeforeLlmCall => json!({
             "Model": model,
-            "MessagesCount": input.messages.as_ref().map_or(0, Vec::len),
-            "ToolsCount": input.tools.as_ref().map_or(0, Vec::len),
+            "MessagesCount": input.messages.as_deref().unwrap_or_default().len(),
+            "ToolsCount": input.tools.as_deref().unwrap_or_default().len(),
         }),
         Event::AfterLlmCall => {
             json!({ "Model": model, "Response": model_response(input) })
