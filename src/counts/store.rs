@@ -23,18 +23,18 @@ pub(super) fn change<T>(
 ) -> Result<T, CountError> {
     let path = directory.join(session).with_extension(ENDING);
     let lock = directory.join("lock");
-    check_directory(directory).map_err(|cause| problem(directory, cause))?;
+    at(directory, check_directory(directory))?;
     // The lock ends when the file is closed, also when the process is killed.
-    let _held = hold(&lock, Duration::from_secs(5)).map_err(|cause| problem(&lock, cause))?;
-    let before = read(&path).map_err(|cause| problem(&path, cause))?;
+    let _held = at(&lock, hold(&lock, Duration::from_secs(5)))?;
+    let before = at(&path, read(&path))?;
     let mut after = before.clone().unwrap_or_default();
     let result = change(&mut after)?;
     if before.as_ref() != Some(&after) {
         if before.is_none() {
-            remove_oldest(directory).map_err(|cause| problem(directory, cause))?;
+            at(directory, remove_oldest(directory))?;
         }
-        let bytes = serde_json::to_vec(&after).map_err(|cause| problem(&path, cause.into()))?;
-        replace_private(&path, &bytes).map_err(|cause| problem(&path, cause))?;
+        let bytes = at(&path, serde_json::to_vec(&after))?;
+        at(&path, replace_private(&path, &bytes))?;
     }
     Ok(result)
 }
@@ -47,12 +47,16 @@ pub(super) fn look<T>(
     change: impl FnOnce(&mut Session) -> Result<T, CountError>,
 ) -> Result<T, CountError> {
     let path = directory.join(session).with_extension(ENDING);
-    let found = read(&path).map_err(|cause| problem(&path, cause))?;
+    let found = at(&path, read(&path))?;
     change(&mut found.unwrap_or_default())
 }
 
-fn problem(path: &Path, cause: io::Error) -> CountError {
-    CountError::File { path: path.to_owned(), cause }
+/// Names the file in the error of work on it.
+fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, CountError> {
+    match result {
+        Ok(value) => Ok(value),
+        Err(cause) => Err(CountError::File { path: path.to_owned(), cause: cause.into() }),
+    }
 }
 
 /// Makes the directory, and checks that no other user can enter it.
