@@ -3,18 +3,35 @@
 use hookexec_files::json::trimmed;
 use serde_json::Value;
 
-use crate::text::{LINE_ENDS, is_invisible};
+use crate::text::{LINE_ENDS, is_invisible, without_colours};
 use crate::wire::{Output, WireError, parse_strict, repair_lone_surrogates};
 
-/// Exit code of a hook that blocks.
-pub(crate) const BLOCK: i32 = 2;
-/// Exit codes of a shell that can't run or find the program.
-pub(crate) const NOT_RUN: [i32; 2] = [126, 127];
+/// The meaning of a program's exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitCode {
+    /// The answer is on stdout.
+    Success,
+    /// The hook blocks.
+    Blocks,
+    /// A shell can't run or find the program.
+    NotRun,
+    /// A shell reports the signal that ended its program: 128 and the signal's number, 1 to 64 with the
+    /// real-time signals.
+    Signal(i32),
+    /// The hook has an error of its own.
+    Error,
+}
 
-/// Returns the signal that a shell reports by its own exit code: 128 and the signal's number, 1 to
-/// 64 with the real-time signals.
-pub(crate) fn signal(code: i32) -> Option<i32> {
-    if (129..=192).contains(&code) { Some(code - 128) } else { None }
+impl ExitCode {
+    pub(crate) fn of(code: i32) -> Self {
+        match code {
+            0 => Self::Success,
+            2 => Self::Blocks,
+            126 | 127 => Self::NotRun,
+            129..=192 => Self::Signal(code - 128),
+            _ => Self::Error,
+        }
+    }
 }
 
 /// The stdout of a program.
@@ -148,19 +165,6 @@ fn denies(text: &str) -> bool {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let Some(Ok(value)) = values.next() else { return false };
     Output::from_value(value).map_or(true, |output| output.denies_or_asks())
-}
-
-/// Returns a text without the escape sequences that set colours.
-fn without_colours(text: &str) -> String {
-    let mut parts = text.split('\u{1b}');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let behind = part.strip_prefix('[').unwrap_or_default();
-        let behind =
-            behind.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
-        plain.push_str(behind.strip_prefix('m').unwrap_or(part));
-    }
-    plain
 }
 
 fn is_hidden(letter: char) -> bool {

@@ -16,7 +16,7 @@ use super::parallel::{Slots, run_all};
 use super::select::{Bound, Plan, concerns};
 use super::spans;
 use super::time::{Deadlines, Until, now};
-use super::versions::{ORIGINAL, Versions, rewritten};
+use super::versions::{Version, Versions, rewritten};
 use crate::config::{Hook, RunLimit};
 use crate::counts::{Counter, Counts};
 use crate::event::Event;
@@ -122,7 +122,7 @@ pub(super) struct Moment<'e> {
 pub(super) struct Asked<'e> {
     pub(super) hook: HookId,
     bound: &'e Bound,
-    version: usize,
+    version: Version,
     repeated: bool,
 }
 
@@ -132,12 +132,17 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns a version as the hooks of one event get it, and what is made of it at most once.
-    pub(super) fn shown(&self, place: usize, version: usize, repeated: bool) -> (&Input, &Shared) {
+    pub(super) fn shown(
+        &self,
+        place: usize,
+        version: Version,
+        repeated: bool,
+    ) -> (&Input, &Shared) {
         self.versions.shown(version, self.stages[place].event, place, repeated)
     }
 
     /// Returns the hooks of an event whose matcher matches a version, in config order.
-    pub(super) fn matching(&self, place: usize, version: usize) -> Arc<[usize]> {
+    pub(super) fn matching(&self, place: usize, version: Version) -> Arc<[usize]> {
         let stage = &self.stages[place];
         if self.versions.is_renamed(version) {
             return stage.plan.matching(self.versions.input(version));
@@ -146,12 +151,17 @@ impl<'e> Moment<'e> {
     }
 
     /// Returns whether the matcher of a hook matches a version.
-    pub(super) fn matches(&self, hook: HookId, version: usize) -> bool {
+    pub(super) fn matches(&self, hook: HookId, version: Version) -> bool {
         self.matching(hook.place, version).binary_search(&hook.index).is_ok()
     }
 
     /// Returns the hook if its matcher and its `when` are for the input.
-    pub(super) fn choose(&self, hook: HookId, version: usize, repeated: bool) -> Option<Asked<'e>> {
+    pub(super) fn choose(
+        &self,
+        hook: HookId,
+        version: Version,
+        repeated: bool,
+    ) -> Option<Asked<'e>> {
         if !self.matches(hook, version) {
             return None;
         }
@@ -220,7 +230,7 @@ impl<'e> Moment<'e> {
     /// Returns the answer of a hook that is not called any more.
     fn give_up(&self, asked: Asked<'e>) -> Outcome {
         let why = self.given_up.as_deref().unwrap_or_default();
-        let mut outcome = self.interpreter(asked.hook, self.versions.input(ORIGINAL)).failed(why);
+        let mut outcome = self.interpreter(asked.hook, self.versions.original()).failed(why);
         outcome.put_under_mode_of(asked.bound);
         asked.answer(outcome)
     }
@@ -237,7 +247,8 @@ impl<'e> Moment<'e> {
         }
         let stage = &self.stages[hook.place];
         let shown = self.shown(hook.place, version, repeated);
-        let original = if version == ORIGINAL { shown.0 } else { self.versions.input(ORIGINAL) };
+        let original =
+            if version == Version::ORIGINAL { shown.0 } else { self.versions.original() };
         let until = self.deadlines.until(bound, share);
         let stop = until.stop;
         let place = Place::Event {

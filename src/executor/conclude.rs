@@ -13,7 +13,7 @@ use super::fold::{fold, fold_moment};
 use super::outcome::Outcome;
 use super::spans;
 use super::time::{Deadlines, now};
-use super::versions::{ORIGINAL, changes, report};
+use super::versions::{Version, changes, report};
 use crate::config::Phase;
 use crate::event::Event;
 use crate::files::random_id;
@@ -75,7 +75,7 @@ impl Concluded {
 impl Evaluation<'_> {
     /// Returns the final input, if it is not the one that came.
     pub(super) fn rewritten(&self) -> Option<Input> {
-        let is_new = self.last != ORIGINAL;
+        let is_new = self.last != Version::ORIGINAL;
         if is_new { Some(self.moment.versions.input(self.last).clone()) } else { None }
     }
 
@@ -157,7 +157,7 @@ impl Evaluation<'_> {
     }
 
     /// Returns whether a hook that was called with a version is one of the tool's last name.
-    fn is_of_last_name(&self, hook: HookId, version: usize) -> bool {
+    fn is_of_last_name(&self, hook: HookId, version: Version) -> bool {
         let (judged, versions) = (self.judged(), &self.moment.versions);
         if versions.input(version).tool_name == versions.input(judged).tool_name {
             return true;
@@ -166,7 +166,12 @@ impl Evaluation<'_> {
     }
 
     /// Returns what is reported of a rewrite.
-    fn remark(&self, hook: HookId, made: Option<usize>, outcome: &Outcome) -> Option<&'static str> {
+    fn remark(
+        &self,
+        hook: HookId,
+        made: Option<Version>,
+        outcome: &Outcome,
+    ) -> Option<&'static str> {
         if self.became_rewriters.contains(&hook) {
             return Some(if self.has_turn(hook) { BECAME_REWRITER } else { HAD_NO_TURN });
         }
@@ -238,9 +243,9 @@ impl Evaluation<'_> {
     }
 
     fn report_rewrite(&self, verdict: &mut Verdict) {
-        if self.last != ORIGINAL {
+        if self.last != Version::ORIGINAL {
             let versions = &self.moment.versions;
-            report(versions.input(ORIGINAL), versions.input(self.last), verdict);
+            report(versions.original(), versions.input(self.last), verdict);
         }
     }
 }

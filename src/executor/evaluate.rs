@@ -13,7 +13,7 @@ use super::explain::Taken;
 use super::outcome::Outcome;
 use super::spans;
 use super::time::{BY_CALLER, Deadlines, now, share};
-use super::versions::{ORIGINAL, Versions, changes};
+use super::versions::{Version, Versions, changes};
 use crate::config::Phase;
 use crate::event::{Contract, Event};
 use crate::wire::{HookStatus, Input, Output};
@@ -24,7 +24,7 @@ pub(super) struct Evaluation<'e> {
     /// All answers, in the order in which they were given.
     pub(super) answers: Vec<Outcome>,
     /// The version that the last turn left.
-    pub(super) last: usize,
+    pub(super) last: Version,
     /// The turns of this round.
     turns: Vec<Turn>,
     /// The judges that rewrote: they are rewriters for the rest of the moment.
@@ -49,8 +49,8 @@ pub(super) struct Evaluation<'e> {
 /// The turn of a rewriter: the version that it got, and the one that it left.
 struct Turn {
     hook: HookId,
-    got: usize,
-    left: usize,
+    got: Version,
+    left: Version,
 }
 
 impl<'e> Evaluation<'e> {
@@ -83,7 +83,7 @@ impl<'e> Evaluation<'e> {
         Self {
             moment,
             answers: Vec::new(),
-            last: ORIGINAL,
+            last: Version::ORIGINAL,
             turns: Vec::new(),
             became_rewriters: Vec::new(),
             failed_in_turn: Vec::new(),
@@ -108,11 +108,11 @@ impl<'e> Evaluation<'e> {
 
     /// Runs the hooks, then those of the events that follow from the others.
     async fn run(&mut self) {
-        let mut places = 0..self.moment.stages.len();
-        if let Some(cause) = places.find_map(|place| self.refusal_at(place)) {
-            self.is_refused = true;
-            self.withhold_everything(&cause);
-            return;
+        for place in 0..self.moment.stages.len() {
+            if let Some(cause) = self.refusal_at(place) {
+                self.is_refused = true;
+                return self.withhold_everything(&cause);
+            }
         }
         self.run_rounds().await;
         if self.moment.stages.iter().any(|stage| stage.follows) && !self.is_denied() {
@@ -147,14 +147,14 @@ impl<'e> Evaluation<'e> {
         if plan.hooks.is_empty() || !plan.contract.may_block {
             return None;
         }
-        plan.why_no_choice(self.moment.versions.input(ORIGINAL))
+        plan.why_no_choice(self.moment.versions.original())
     }
 
     /// Step 1: rewriters take turns, from the original input on. Each is matched when its turn comes, and
     /// gets what the ones before it left.
     async fn take_turns(&mut self) {
         self.begin_spans();
-        (self.last, self.is_withheld) = (ORIGINAL, false);
+        (self.last, self.is_withheld) = (Version::ORIGINAL, false);
         self.turns.clear();
         self.round += 1;
         let order = self.turn_order();
@@ -235,7 +235,7 @@ impl<'e> Evaluation<'e> {
         self.note(number, Some(self.last));
     }
 
-    fn note(&mut self, answer: usize, left: Option<usize>) {
+    fn note(&mut self, answer: usize, left: Option<Version>) {
         if let Some(taken) = &mut self.taken {
             taken.push(Taken { answer, round: self.round, left });
         }
@@ -304,38 +304,43 @@ impl<'e> Evaluation<'e> {
             let takes_part = self.takes_part(place);
             let stage = &mut self.moment.stages[place];
             if takes_part && stage.span.is_none() && !stage.plan.hooks.is_empty() {
-                let input = self.moment.versions.input(ORIGINAL);
+                let input = self.moment.versions.original();
                 stage.span = Some(spans::of_event(stage.event, input));
             }
         }
     }
 
     /// Returns the version that judges judge: the one that will be executed, or that the model will read.
-    pub(super) fn judged(&self) -> usize {
-        if self.stands { ORIGINAL } else { self.last }
+    pub(super) fn judged(&self) -> Version {
+        if self.stands { Version::ORIGINAL } else { self.last }
     }
 
     /// Returns whether a hook is asked about the version `judged`.
-    fn is_judge(&self, hook: HookId, judged: usize) -> bool {
+    fn is_judge(&self, hook: HookId, judged: Version) -> bool {
         if !self.moment.bound(hook).hook.phase.is_answered() {
             return false;
         }
         if !self.is_rewriter(hook) {
             return true;
         }
-        let has_left_it = self.turns.iter().any(|turn| turn.hook == hook && turn.left == judged);
+        let has_left_it = matches!(self.turn_of(hook), Some(turn) if turn.left == judged);
         !has_left_it && !self.failed_in_turn.contains(&hook)
     }
 
     /// Returns whether what a hook made of a version in this round is the version that is judged.
-    pub(super) fn has_made_judged(&self, hook: HookId, got: usize) -> bool {
-        let turn = self.turns.iter().find(|turn| turn.hook == hook);
-        turn.is_some_and(|turn| turn.got == got && turn.left == self.judged())
+    pub(super) fn has_made_judged(&self, hook: HookId, got: Version) -> bool {
+        let turn = self.turn_of(hook);
+        matches!(turn, Some(turn) if turn.got == got && turn.left == self.judged())
+    }
+
+    /// Returns the turn of a hook in the last round.
+    fn turn_of(&self, hook: HookId) -> Option<&Turn> {
+        self.turns.iter().find(|turn| turn.hook == hook)
     }
 
     /// Returns whether a hook took its turn in the last round.
     pub(super) fn has_turn(&self, hook: HookId) -> bool {
-        self.turns.iter().any(|turn| turn.hook == hook)
+        self.turn_of(hook).is_some()
     }
 
     /// Returns whether a hook was called before.
@@ -390,7 +395,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn replace_response(&mut self, placeholder: String) -> usize {
+    fn replace_response(&mut self, placeholder: String) -> Version {
         let output = Output::tool_response(placeholder);
         self.last = self.moment.versions.rewrite(self.last, &output);
         self.is_withheld = true;
@@ -401,12 +406,12 @@ impl<'e> Evaluation<'e> {
     /// after the others.
     pub(super) fn takes_part(&self, place: usize) -> bool {
         let stage = &self.moment.stages[place];
-        let is_awake = !stage.sleeps || self.last != ORIGINAL;
+        let is_awake = !stage.sleeps || self.last != Version::ORIGINAL;
         is_awake && (!stage.follows || self.has_followed)
     }
 
     /// Returns the answer that a hook gave to a version: it is called once for each.
-    fn kept(&self, hook: HookId, version: usize) -> Option<usize> {
+    fn kept(&self, hook: HookId, version: Version) -> Option<usize> {
         self.answers.iter().position(|answer| answer.hook == hook && answer.version == version)
     }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::outcome::Outcome;
+use super::versions::Version;
 use crate::config::Hook;
 use crate::config::condition::Trace;
 use crate::describe::Memo;
@@ -68,19 +69,27 @@ impl Executor {
     pub fn explain(&self, event: Event, input: &Input) -> Vec<Explanation> {
         let input = self.complete(event, input);
         // Failed files come first, as in the plan. They are not configured hooks.
-        let hooks = self.failures(event).chain(&self.configured);
-        hooks.map(|hook| self.explain_hook(hook, event, &input)).collect()
+        let mut explanations = Vec::new();
+        for hook in self.failures(event).into_iter().chain(&self.configured) {
+            explanations.push(self.explain_hook(hook, event, &input));
+        }
+        explanations
     }
 
     /// Returns how many files fail `event`: their explanations come first.
     pub fn failed_files(&self, event: Event) -> usize {
-        self.failures(event).count()
+        self.failures(event).len()
     }
 
     /// Returns the hooks that stand for the files that fail `event`.
-    fn failures(&self, event: Event) -> impl Iterator<Item = &Arc<Hook>> {
-        let hooks = self.plans[event.index()].hooks.iter().map(|bound| &bound.hook);
-        hooks.filter(|hook| hook.is_failed_file())
+    fn failures(&self, event: Event) -> Vec<&Arc<Hook>> {
+        let mut failures = Vec::new();
+        for bound in &self.plan(event).hooks {
+            if bound.hook.is_failed_file() {
+                failures.push(&bound.hook);
+            }
+        }
+        failures
     }
 
     fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
@@ -186,7 +195,7 @@ pub enum Role {
 pub(super) struct Taken {
     pub(super) answer: usize,
     pub(super) round: usize,
-    pub(super) left: Option<usize>,
+    pub(super) left: Option<Version>,
 }
 
 impl Evaluation<'_> {
@@ -198,7 +207,11 @@ impl Evaluation<'_> {
             let kept = taken[..number].iter().any(|earlier| earlier.answer == entry.answer);
             steps.push(self.step(entry, kept));
         }
-        Some(Course { inputs: self.moment.versions.all(), steps, final_input: self.judged() + 1 })
+        Some(Course {
+            inputs: self.moment.versions.all(),
+            steps,
+            final_input: self.judged().number(),
+        })
     }
 
     fn step(&self, taken: &Taken, kept: bool) -> Step {
@@ -212,11 +225,11 @@ impl Evaluation<'_> {
             hook: bound.hook.label(),
             source: bound.hook.location.text(),
             event: bound.hook.event,
-            input: answer.version + 1,
+            input: answer.version.number(),
             repeated: answer.repeated,
             kept,
             decision: answer.unenforced.as_ref().unwrap_or(&answer.output).decision,
-            made: made.map(|made| made + 1),
+            made: made.map(Version::number),
             remarks: if kept { Vec::new() } else { self.remarks(answer) },
         }
     }

@@ -80,13 +80,11 @@ impl Interpreter<'_> {
         {
             return failed;
         }
-        if self.bound.hook.strict_output {
-            let unknown = output.unknown_keys();
-            let problem = unknown.chain(dropped.iter().cloned()).next();
-            let cause = problem.map(|problem| format!("{problem} (`strict_output`)"));
-            if let Some(failed) =
-                cause.and_then(|cause| self.failed_unless_stricter(&output, &cause))
-            {
+        if self.bound.hook.strict_output
+            && let Some(problem) = output.unknown_keys().chain(dropped.iter().cloned()).next()
+        {
+            let cause = format!("{problem} (`strict_output`)");
+            if let Some(failed) = self.failed_unless_stricter(&output, &cause) {
                 return failed;
             }
         }
@@ -94,10 +92,10 @@ impl Interpreter<'_> {
             Some(Decision::Deny) => HookStatus::Blocked,
             _ => HookStatus::Ok,
         };
-        let notices = dropped
-            .into_iter()
-            .map(|problem| format!("hook {}: {problem}; ignored", self.bound.title()))
-            .collect();
+        let mut notices = Vec::new();
+        for problem in dropped {
+            notices.push(format!("hook {}: {problem}; ignored", self.bound.title()));
+        }
         let withholds = contract.withholds() && output.decision == Some(Decision::Deny);
         Outcome { status, notices, withholds, ..Outcome::of(self.bound.index, output) }
     }

@@ -11,10 +11,11 @@ use tokio::time::timeout_at;
 
 use super::outcome::Outcome;
 use super::select::Bound;
-use crate::answer::{BLOCK, NOT_RUN, Stdout, Suspect, signal};
+use crate::answer::{ExitCode, Stdout, Suspect};
 use crate::config::{FailedFile, OnError};
 use crate::event::{ContextMode, Contract, Event, FailureMode, Permission};
 use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
+use crate::text::cause_line;
 use crate::wire::{Decision, HookStatus, Input, Output};
 
 const READ_TOO_LATE: &str = "its answer is so long that it could not be read in time; write less";
@@ -128,50 +129,57 @@ impl Interpreter<'_> {
 
     /// Reads what a program said by its exit code and its output.
     fn exited(&self, code: i32, stdout: Stdout, stderr: &str) -> Outcome {
-        let mut outcome = match (code, stdout) {
-            (BLOCK, stdout) => self.blocked(stdout, stderr),
+        let mut outcome = match (ExitCode::of(code), stdout) {
+            (ExitCode::Blocks, stdout) => {
+                return Outcome { exit_code: Some(code), ..self.blocked(stdout, stderr) };
+            }
             // A denial or an ask counts, whatever failed afterwards.
-            (1.., Stdout::Answer(output)) if output.denies_or_asks() => {
+            (exit, Stdout::Answer(output))
+                if exit != ExitCode::Success && output.denies_or_asks() =>
+            {
                 self.answered(verdict_only(*output))
             }
-            (code, _) if NOT_RUN.contains(&code) => self.failed(&match self.cause(stderr) {
+            (ExitCode::NotRun, _) => self.failed(&match self.cause(stderr) {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
                 line => format!("exit code {code}: {line}"),
             }),
-            (code, _) if let Some(number) = signal(code) => self.failed(&format!(
+            (ExitCode::Signal(number), _) => self.failed(&format!(
                 "exit code {code}: a signal ended its program (number {number})"
             )),
             (_, Stdout::Malformed(problem)) => self.failed_with_words(&problem),
-            (1.., Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
-                self.failed_with_words(&problem)
-            }
-            (0, Stdout::Answer(output)) if output.has_only_a_reason() => {
-                self.failed_with_words("its JSON answers nothing: it has a reason and no decision")
-            }
-            (0, Stdout::Answer(output)) => self.answered(output),
             (_, Stdout::Background) if self.contract.may_block => self.failed(&format!(
                 "it asked to go on in the background (`{{\"async\": true}}`), but `{}` waits for its \
                  answer; let it answer here, or move it to an event that can't be blocked",
                 self.contract.event
             )),
-            (0, Stdout::Text(_)) if self.bound.hook.strict_output => {
-                self.failed("its output is not one JSON object, as `strict_output` demands")
-            }
-            (0, Stdout::Text(text)) if self.takes_text() => {
-                self.answered(Box::new(Output::context(text)))
-            }
-            (0, Stdout::Text(_)) if self.contract.withholds() => self.failed(
-                "its output is not JSON: print {\"updated_tool_response\": ...} to rewrite the response, or nothing",
-            ),
-            (0, Stdout::Text(text)) => Outcome { stdout: text, ..Outcome::none(self.bound.index) },
             // Whether it was still running when its line was read is chance, and so is its exit code.
             (_, Stdout::Background) => Outcome {
                 status: HookStatus::Background,
                 exit_code: Some(0),
                 ..Outcome::none(self.bound.index)
             },
-            (0, Stdout::Empty) => Outcome::none(self.bound.index),
-            (code, _) => self.erred(code, stderr),
+            (ExitCode::Success, Stdout::Answer(output)) if output.has_only_a_reason() => {
+                self.failed_with_words("its JSON answers nothing: it has a reason and no decision")
+            }
+            (ExitCode::Success, Stdout::Answer(output)) => self.answered(output),
+            (_, Stdout::Answer(output)) if let Some(problem) = output.lacks_an_answer(self.input) => {
+                self.failed_with_words(&problem)
+            }
+            (ExitCode::Success, Stdout::Text(_)) if self.bound.hook.strict_output => {
+                self.failed("its output is not one JSON object, as `strict_output` demands")
+            }
+            (ExitCode::Success, Stdout::Text(text)) if self.takes_text() => {
+                self.answered(Box::new(Output::context(text)))
+            }
+            (ExitCode::Success, Stdout::Text(_)) if self.contract.withholds() => self.failed(
+                "its output is not JSON: print {\"updated_tool_response\": ...} to rewrite the \
+                 response, or nothing",
+            ),
+            (ExitCode::Success, Stdout::Text(text)) => {
+                Outcome { stdout: text, ..Outcome::none(self.bound.index) }
+            }
+            (ExitCode::Success, Stdout::Empty) => Outcome::none(self.bound.index),
+            _ => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
         outcome
@@ -246,7 +254,6 @@ impl Interpreter<'_> {
         };
         let title = self.bound.title();
         outcome.notices.extend(ignored.map(|problem| format!("hook {title}: {problem}")));
-        outcome.exit_code = Some(BLOCK);
         outcome
     }
 }
@@ -262,22 +269,6 @@ fn verdict_only(output: Output) -> Box<Output> {
         unknown_keys: output.unknown_keys,
         ..Output::default()
     })
-}
-
-/// Returns the cause in what a program wrote to stderr: the last line whose first word ends in
-/// `Error:`, as Node.js and Python write it, else the last line that is not empty.
-pub(super) fn cause_line(stderr: &str) -> &str {
-    let mut last = "";
-    for line in stderr.lines().rev() {
-        let line = line.trim();
-        if last.is_empty() {
-            last = line;
-        }
-        if line.split_whitespace().next().unwrap_or_default().ends_with("Error:") {
-            return line;
-        }
-    }
-    last
 }
 
 fn lossy(bytes: &[u8]) -> String {
@@ -517,6 +508,9 @@ mod tests {
             (Guard, 192, "", "", Failed, Some(Deny), "(number 64)"),
             (Guard, 193, "", "", Error, None, ""),
             (Guard, 255, "", "", Error, None, ""),
+            // As Windows tells of a crash.
+            (Guard, -1_073_741_819, "", "", Error, None, ""),
+            (Guard, -1_073_741_819, DENY, "", Blocked, Some(Deny), "J"),
         ]);
     }
 

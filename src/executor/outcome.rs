@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ask::HookId;
 use super::select::Bound;
-use super::versions::ORIGINAL;
+use super::versions::Version;
 use crate::wire::claude_code::decision_of;
 use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, widest};
 
@@ -12,9 +12,9 @@ use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, w
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     pub(super) hook: HookId,
-    pub(super) version: usize,
+    pub(super) version: Version,
     /// The version that its rewrite made, once it was applied.
-    pub(super) made: Option<usize>,
+    pub(super) made: Option<Version>,
     /// Whether its input had `"repeated": true`.
     pub(super) repeated: bool,
     pub(super) status: HookStatus,
@@ -51,7 +51,7 @@ impl Outcome {
     pub(super) fn of(index: usize, output: Box<Output>) -> Self {
         Self {
             hook: HookId { place: 0, index },
-            version: ORIGINAL,
+            version: Version::ORIGINAL,
             made: None,
             repeated: false,
             status: HookStatus::default(),
@@ -166,10 +166,15 @@ impl Outcome {
                 _ if said.rewrites() => Some("rewritten"),
                 _ => None,
             };
-            let because = said.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            self.notices.extend(would.map(|done| {
-                format!("hook {} would have {done}{because} (`mode: warn`)", bound.title())
-            }));
+            if let Some(done) = would {
+                let because = match &said.reason {
+                    Some(why) => format!(": {why}"),
+                    None => String::new(),
+                };
+                let title = bound.title();
+                self.notices
+                    .push(format!("hook {title} would have {done}{because} (`mode: warn`)"));
+            }
         }
         self.unenforced = Some(said);
     }
@@ -186,7 +191,7 @@ impl Outcome {
             rank: bound.rank(),
             metadata: self.output.metadata.keys().cloned().collect(),
             status: self.status,
-            mode: Some(bound.hook.mode).filter(|mode| *mode != Mode::Enforce),
+            mode: if bound.hook.mode == Mode::Enforce { None } else { Some(bound.hook.mode) },
             decision: said.decision,
             reason: said.reason.clone(),
             withheld: self.withholds,
@@ -197,10 +202,14 @@ impl Outcome {
             usage: self.usage,
             error: self.error.clone(),
             warnings,
-            stderr: Some(self.stderr.clone()).filter(|text| !text.is_empty()),
-            stdout: Some(self.stdout.clone()).filter(|text| !text.is_empty()),
+            stderr: unless_empty(&self.stderr),
+            stdout: unless_empty(&self.stdout),
         }
     }
+}
+
+fn unless_empty(text: &str) -> Option<String> {
+    if text.is_empty() { None } else { Some(text.to_owned()) }
 }
 
 /// Returns the order in which one status hides another: a failure is never hidden.

@@ -10,13 +10,24 @@ use crate::event::Event;
 use crate::handler::Shared;
 use crate::wire::{Input, InputChange, Output, RequestChange, Verdict};
 
-/// The input that came is the first version.
-pub(super) const ORIGINAL: usize = 0;
+/// One input of a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Version(usize);
+
+impl Version {
+    /// The input that came.
+    pub(super) const ORIGINAL: Self = Self(0);
+
+    /// Returns its number for people, from 1 on.
+    pub(super) fn number(self) -> usize {
+        self.0 + 1
+    }
+}
 
 /// All inputs of one moment. The caller's input is never changed.
 pub(super) struct Versions<'e> {
-    original: Version<'e>,
-    rewritten: Vec<Version<'static>>,
+    original: Entry<'e>,
+    rewritten: Vec<Entry<'static>>,
     /// How many events fire together.
     events: usize,
     /// Reads tool calls, if anything does.
@@ -24,7 +35,7 @@ pub(super) struct Versions<'e> {
     describe_tool: Option<&'e DescribeTool>,
 }
 
-struct Version<'e> {
+struct Entry<'e> {
     input: Held<'e>,
     /// Values that are made of the input at most once, for all hooks.
     shared: Shared,
@@ -41,7 +52,7 @@ enum Held<'e> {
     Own(Box<Input>),
 }
 
-impl Version<'_> {
+impl Entry<'_> {
     fn input(&self) -> &Input {
         match &self.input {
             Held::Given(input) => input,
@@ -50,7 +61,7 @@ impl Version<'_> {
     }
 }
 
-impl<'e> Version<'e> {
+impl<'e> Entry<'e> {
     fn new(input: Held<'e>, describer: Option<&'static dyn DescribeCall>) -> Self {
         Self { input, shared: Shared::new(Memo::new(describer)), shown: OnceLock::new() }
     }
@@ -67,92 +78,97 @@ impl<'e> Versions<'e> {
             Cow::Borrowed(input) => Held::Given(input),
             Cow::Owned(input) => Held::Own(Box::new(input)),
         };
-        let original = Version::new(held, describer);
+        let original = Entry::new(held, describer);
         Self { original, rewritten: Vec::new(), events, describer, describe_tool }
     }
 
-    fn version(&self, number: usize) -> &Version<'_> {
-        match number.checked_sub(1) {
+    fn entry(&self, version: Version) -> &Entry<'_> {
+        match version.0.checked_sub(1) {
             None => &self.original,
             Some(place) => &self.rewritten[place],
         }
     }
 
     /// Returns the input of a version, whatever event it is shown at.
-    pub(super) fn input(&self, number: usize) -> &Input {
-        self.version(number).input()
+    pub(super) fn input(&self, version: Version) -> &Input {
+        self.entry(version).input()
+    }
+
+    /// Returns the input that came.
+    pub(super) fn original(&self) -> &Input {
+        self.original.input()
     }
 
     /// Returns whether hooks gave the call another tool's name.
-    pub(super) fn is_renamed(&self, number: usize) -> bool {
-        self.input(number).tool_name != self.input(ORIGINAL).tool_name
+    pub(super) fn is_renamed(&self, version: Version) -> bool {
+        self.input(version).tool_name != self.original().tool_name
     }
 
     /// Returns a version as the hooks of `event`, which has this place in the moment, are shown it, and
     /// what is made of it at most once.
     pub(super) fn shown(
         &self,
-        version: usize,
+        version: Version,
         event: Event,
         place: usize,
         repeated: bool,
     ) -> (&Input, &Shared) {
-        let version = self.version(version);
-        if !repeated && version.input().hook_event_name == Some(event) {
-            return (version.input(), &version.shared);
+        let entry = self.entry(version);
+        if !repeated && entry.input().hook_event_name == Some(event) {
+            return (entry.input(), &entry.shared);
         }
-        let shown = version.shown.get_or_init(|| {
+        let shown = entry.shown.get_or_init(|| {
             let places = self.events * 2;
             repeat_with(OnceLock::new).take(places).collect()
         });
         let (input, shared) = &**shown[place * 2 + usize::from(repeated)].get_or_init(|| {
-            let mut input = version.input().clone();
+            let mut input = entry.input().clone();
             input.hook_event_name = Some(event);
             input.repeated = repeated;
-            Box::new((input, version.shared.with_same_call()))
+            Box::new((input, entry.shared.with_same_call()))
         });
         (input, shared)
     }
 
     /// Returns the version that an answer makes of another one; the same one if it changes nothing.
-    pub(super) fn rewrite(&mut self, number: usize, output: &Output) -> usize {
-        let before = self.input(number);
-        let Some(mut next) = rewritten(before, output, self.describer) else { return number };
+    pub(super) fn rewrite(&mut self, version: Version, output: &Output) -> Version {
+        let before = self.input(version);
+        let Some(mut next) = rewritten(before, output, self.describer) else { return version };
         if next.tool_name != before.tool_name
             && let Some(describe) = self.describe_tool
         {
             describe(&mut next);
         }
-        self.number_of(next)
+        self.version_of(next)
     }
 
     /// Returns the version that has the arguments of another one and the tool's first name.
-    pub(super) fn under_first_name(&mut self, number: usize) -> usize {
-        let mut next = self.input(number).clone();
-        let first = self.input(ORIGINAL);
+    pub(super) fn under_first_name(&mut self, version: Version) -> Version {
+        let mut next = self.input(version).clone();
+        let first = self.original();
         next.tool_name.clone_from(&first.tool_name);
         next.tool_kinds.clone_from(&first.tool_kinds);
         next.tool_category.clone_from(&first.tool_category);
         next.tool_read_only = first.tool_read_only;
-        self.number_of(next)
+        self.version_of(next)
     }
 
-    /// Returns the number of an input, which is a new version if it is none yet.
-    fn number_of(&mut self, next: Input) -> usize {
-        for known in 0..=self.rewritten.len() {
-            if same(self.input(known), &next) {
-                return known;
+    /// Returns the version of an input, which is a new one if it is none yet.
+    fn version_of(&mut self, next: Input) -> Version {
+        for number in 0..=self.rewritten.len() {
+            if same(self.input(Version(number)), &next) {
+                return Version(number);
             }
         }
-        self.rewritten.push(Version::new(Held::Own(Box::new(next)), self.describer));
-        self.rewritten.len()
+        self.rewritten.push(Entry::new(Held::Own(Box::new(next)), self.describer));
+        Version(self.rewritten.len())
     }
 
     /// Returns a copy of every input, which outlives the moment.
     pub(super) fn all(&self) -> Vec<Input> {
-        let mut inputs = vec![self.original.input().clone()];
-        for version in &self.rewritten {
-            inputs.push(version.input().clone());
+        let mut inputs = vec![self.original().clone()];
+        for entry in &self.rewritten {
+            inputs.push(entry.input().clone());
         }
         inputs
     }
@@ -210,12 +226,19 @@ pub(super) fn changes(input: &Input, output: &Output) -> bool {
         (Some(InputChange::Replace(new)), known) => known.as_ref() != Some(new),
         (None, _) => false,
     };
-    let changes_request = output.updated_request.as_ref().is_some_and(|request| {
-        differs(request.model.as_ref(), input.model_id.as_ref())
-            || differs(request.tools.as_ref(), input.tools.as_ref())
-            || differs(request.options.as_ref(), input.options.as_ref())
-    });
-    output.updated_tool_name.as_ref().is_some_and(|name| input.tool() != name)
+    let renames = match &output.updated_tool_name {
+        Some(name) => input.tool() != name,
+        None => false,
+    };
+    let changes_request = match &output.updated_request {
+        Some(RequestChange { model, tools, options }) => {
+            differs(model.as_ref(), input.model_id.as_ref())
+                || differs(tools.as_ref(), input.tools.as_ref())
+                || differs(options.as_ref(), input.options.as_ref())
+        }
+        None => false,
+    };
+    renames
         || changes_arguments
         || changes_request
         || differs(output.updated_messages.as_ref(), input.messages.as_ref())
@@ -259,6 +282,12 @@ fn changed<T: PartialEq + Clone>(now: Option<&T>, before: Option<&T>) -> Option<
     if now == before { None } else { now.cloned() }
 }
 
+fn set<T: Clone>(field: &mut Option<T>, new: Option<&T>) {
+    if new.is_some() {
+        *field = new.cloned();
+    }
+}
+
 /// Applies the rewrites of one answer, key by key. Copies of what is rewritten go or follow: hooks after
 /// a redactor must not find there what it took out.
 fn change(input: &mut Input, output: &Output, describer: Describer) {
@@ -268,18 +297,18 @@ fn change(input: &mut Input, output: &Output, describer: Describer) {
     match &output.updated_input {
         Some(InputChange::Patch(keys)) => {
             let arguments = input.tool_input.get_or_insert_default();
-            arguments.extend(keys.iter().map(|(key, value)| (key.clone(), value.clone())));
+            for (key, value) in keys {
+                arguments.insert(key.clone(), value.clone());
+            }
         }
         Some(InputChange::Replace(arguments)) => input.tool_input = Some(arguments.clone()),
         None => {}
     }
-    if let Some(messages) = &output.updated_messages {
-        input.messages = Some(messages.clone());
-    }
+    set(&mut input.messages, output.updated_messages.as_ref());
     if let Some(RequestChange { model, tools, options }) = &output.updated_request {
-        input.model_id = model.clone().or_else(|| input.model_id.take());
-        input.tools = tools.clone().or_else(|| input.tools.take());
-        input.options = options.clone().or_else(|| input.options.take());
+        set(&mut input.model_id, model.as_ref());
+        set(&mut input.tools, tools.as_ref());
+        set(&mut input.options, options.as_ref());
     }
     if let Some(response) = &output.updated_response {
         input.response = Some(response.clone());

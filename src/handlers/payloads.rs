@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::answer::BLOCK;
+use crate::answer::ExitCode;
 use crate::config::Hook;
 use crate::dialect::Dialect;
 use crate::handler::{Call, Exited, Failure, HandlerAnswer, HandlerError, HandlerResult};
@@ -42,7 +42,7 @@ impl Words {
         for payload in payloads {
             match ask(json_bytes(&payload).into()).await {
                 Ok(mut exited) => {
-                    let is_last = exited.code == BLOCK;
+                    let is_last = ExitCode::of(exited.code) == ExitCode::Blocks;
                     warnings.extend(exited.warning.take());
                     answers.push(Ok(exited));
                     if is_last {

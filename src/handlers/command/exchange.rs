@@ -22,9 +22,10 @@ const LEAK_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long the system may take to end a killed child.
 const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The longest that stopping a child takes, from its deadline on.
-pub(super) const STOP_TIME: Duration =
-    KILL_TIMEOUT.saturating_add(REAP_TIMEOUT).saturating_add(LEAK_TIMEOUT);
+/// Returns the longest that stopping a child takes, from its deadline on.
+pub(super) fn stop_time() -> Duration {
+    KILL_TIMEOUT + REAP_TIMEOUT + LEAK_TIMEOUT
+}
 
 /// A started child and its three pipes.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use super::launch::{Environment, Launch, Program, set_call_variables};
 use hookexec_files::group::Overflow;
 
-use super::exchange::{End, Exchange, STOP_TIME};
+use super::exchange::{End, Exchange, stop_time};
 use super::expand::Variables;
 use super::place::{self, absolute};
 use super::shells::{Invocation, Language};
-use crate::answer::BLOCK;
+use crate::answer::ExitCode;
 use crate::config::{Command, Hook, Phase};
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
@@ -112,7 +112,7 @@ impl Handler for CommandHandler {
 
     fn grace(&self) -> Duration {
         // The margin is for a machine that is busy with other things.
-        STOP_TIME + Duration::from_millis(500)
+        stop_time() + Duration::from_millis(500)
     }
 
     fn remedy(&self) -> Option<&str> {
@@ -166,7 +166,10 @@ impl CommandHandler {
         let (stdout, stderr) = exchange.take_output();
         let (failure, message) = match end {
             End::Exited(status) => match status.code() {
-                Some(BLOCK) if let Some(script) = self.missing_script(&stderr) => {
+                Some(code)
+                    if ExitCode::of(code) == ExitCode::Blocks
+                        && let Some(script) = self.missing_script(&stderr) =>
+                {
                     (Failure::Other, format!("its script `{}` does not exist", script.display()))
                 }
                 Some(code) => {
