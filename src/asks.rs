@@ -164,12 +164,11 @@ impl Executor {
         if event != Event::PermissionRequest {
             asks.add(judged.verdicts);
         }
-        if host_asks {
+        // The agent comes to `permission_request` because it would ask its user.
+        if host_asks || event == Event::PermissionRequest {
             asks.add_host();
         }
         if event == Event::PermissionRequest {
-            // The agent comes here because it would ask its user.
-            asks.add_host();
             asks.settle(judged.verdicts);
             if asks.are_settled() {
                 let mut again = Box::pin(self.ask_again(judged)).await;
