@@ -391,16 +391,11 @@ async fn statements_of_sql_are_commands() {
         ask echo drop table users | psql
         ask psql -c \"select '--'; drop table users\"
         ask psql -c '/*!drop table users*/'
-        ask cat > f.sql <<'E'\\ndrop table x;\\nE\\npsql -f f.sql
-        ask echo 'drop table x' > f.sql && mysql db < f.sql
-        ask echo 'drop table x' > f.sql; cat f.sql | psql
-        ask echo 'drop table x' > f.sql; psql --file=./f.sql
         ask ssh h psql <<'E'\\ndrop table x;\\nE
         ask bash -c 'psql app' <<'E'\\ndrop table x;\\nE
         ask docker exec -i db sh -c 'psql -U x' <<'E'\\ndrop table x;\\nE
         ask echo 'drop table x' | ssh h psql
         - echo 'drop table x' | ssh h cat
-        - echo 'drop table x' > f.sql; psql -f g.sql
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"
         - psql -c 'SELECT dropped FROM x'
@@ -1129,8 +1124,6 @@ async fn no_spelling_of_a_shell_hides_a_command() {
 async fn a_script_that_the_call_writes_in_part_is_not_known() {
     check(
         "{ type: rule, deny: no, commands: [rm -r] }
-        deny psql -c '\\! rm -rf src'
-        deny sqlite3 x.db '.shell rm -rf src'
         deny echo 'rm -rf a' > f.sh; sh f.sh
         deny echo -e 'rm -rf a' > f.sh; sh f.sh
         deny cat > f.sh <<< 'rm -rf a'; sh f.sh

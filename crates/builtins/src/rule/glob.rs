@@ -40,6 +40,11 @@ pub(super) fn like(pattern: &str, text: &str, fits: fn(char, char) -> bool) -> b
     }
 }
 
+/// Returns whether a text has one of these parts.
+pub(super) fn has_part(text: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| text.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

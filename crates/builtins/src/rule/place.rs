@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::call::is_dir;
 use super::expand::UNKNOWN;
 use super::judge::Checked;
 use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
@@ -37,19 +38,17 @@ impl<'w> Scene<'w> {
         if !cwd.starts_with("/") {
             cwd = rooted(&std::env::current_dir()?).join(cwd);
         }
-        let start = directory(input).map(|start| cwd.join(rooted(&start)));
         let mut starts = Vec::new();
-        if start.is_none() {
-            for text in named_directories(input).into_iter().flat_map(items_of) {
-                let home = ["~", "$HOME"].iter().find_map(|home| text.strip_prefix(home));
-                let start = match (home, surroundings.home()) {
-                    (Some(rest), Some(home)) => rooted(home).join(rest.trim_start_matches('/')),
-                    _ => cwd.join(rooted(Path::new(text))),
-                };
-                starts.push(Some(start));
+        for value in named_directories(input) {
+            for text in items_of(value) {
+                starts.push(Some(directory_named(text, &cwd, surroundings)));
             }
         }
-        starts.push(start);
+        match directory(input) {
+            Some(_) if starts.is_empty() => starts.push(Some(cwd.clone())),
+            Some(_) => {}
+            None => starts.push(None),
+        }
         Ok(Self { surroundings, cwd, starts: bounded(starts, None), made: Cell::new(0) })
     }
 
@@ -71,7 +70,7 @@ impl<'w> Scene<'w> {
     /// Returns the value of a variable of the environment.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         match name {
-            "HOME" if Platform::HERE.has_drives => self.home().map(str::to_owned),
+            "HOME" if Platform::HERE.has_drives => Some(self.home()?.to_owned()),
             name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
         }
     }
@@ -135,29 +134,30 @@ impl<'s> Places<'s> {
 
 impl Place<'_> {
     pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool) {
-        let texts = match (to, self.scene.home()) {
-            // A wildcard may lead through a link.
-            (Some(word), _) if word.certainty == Certainty::Paths && has_wildcard(&word.text) => {
-                let mut texts = self.expansions(word);
-                texts.push(UNKNOWN.to_string());
-                texts
-            }
-            (Some(word), _) => self.expansions(word),
-            (None, Some(home)) => vec![home.to_owned()],
-            (None, None) => vec![UNKNOWN.to_string()],
+        let mut texts = match to {
+            Some(word) => self.expansions(word),
+            None => vec![self.scene.home().unwrap_or("\0").to_owned()],
         };
-        let mut reached: Vec<Option<PathBuf>> = Vec::new();
-        for text in &texts {
-            for path in self.paths(text) {
-                // `cd link/..` goes back to where the link stands.
-                let path = path.map(|path| lexical(&path));
-                let exists = path.as_ref().is_some_and(|path| Platform::HERE.native(path).is_dir());
-                if !is_sure && !exists && path.is_some() {
-                    // It may fail, and the shell stay where it is.
-                    reached.extend(self.directories.iter().cloned());
-                }
-                reached.push(path);
+        // A wildcard may lead through a link.
+        if let Some(word) = to
+            && word.certainty == Certainty::Paths
+            && has_wildcard(&word.text)
+        {
+            texts.push(UNKNOWN.to_string());
+        }
+        let mut reached = Vec::new();
+        for path in texts.iter().flat_map(|text| self.paths(text)) {
+            let Some(path) = path else {
+                reached.push(None);
+                continue;
+            };
+            // `cd link/..` goes back to where the link stands.
+            let path = lexical(&path);
+            if !is_sure && !is_dir(&path) {
+                // It may fail, and the shell stay where it is.
+                reached.extend(self.directories.iter().cloned());
             }
+            reached.push(Some(path));
         }
         self.directories = bounded(reached, None);
     }
@@ -182,14 +182,17 @@ impl Place<'_> {
     pub(super) fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
         let (mut named, mut open) = (Vec::new(), None);
         // An empty word names no file.
-        for text in texts.iter().filter(|text| !text.is_empty()) {
+        for text in texts {
+            if text.is_empty() {
+                continue;
+            }
+            let last = text.rsplit('/').next().unwrap_or_default();
             for path in self.paths(text) {
-                if let Some(path) = path {
-                    named.push(path);
-                    continue;
+                match path {
+                    Some(path) => named.push(path),
+                    None if last.contains(UNKNOWN) => open = Some(String::new()),
+                    None => open = Some(last.to_owned()),
                 }
-                let last = text.rsplit('/').next().unwrap_or_default();
-                open = Some(if last.contains(UNKNOWN) { String::new() } else { last.to_owned() });
             }
         }
         (named, open)
@@ -208,8 +211,10 @@ impl Place<'_> {
         }
         if operator == "+" {
             let mut longer = Vec::new();
-            for before in &self.values_of(plain) {
-                longer.extend(values.iter().map(|value| format!("{before}{value}")));
+            for before in self.values_of(plain) {
+                for value in &values {
+                    longer.push(format!("{before}{value}"));
+                }
             }
             values = bounded(longer, UNKNOWN.to_string());
         }
@@ -221,8 +226,8 @@ impl Place<'_> {
         let mut directories = std::mem::take(&mut self.directories);
         directories.extend(other.directories.iter().cloned());
         self.directories = bounded(directories, None);
-        let names: BTreeSet<String> =
-            self.variables.keys().chain(other.variables.keys()).cloned().collect();
+        let mut names: BTreeSet<String> = self.variables.keys().cloned().collect();
+        names.extend(other.variables.keys().cloned());
         for name in names {
             let mut values = self.values_of(&name);
             values.extend(other.values_of(&name));
@@ -232,20 +237,29 @@ impl Place<'_> {
 
     /// Returns the values that a variable may have.
     fn values_of(&self, name: &str) -> Vec<String> {
-        self.variables.get(name).cloned().unwrap_or_else(|| vec![self.unset(name)])
-    }
-
-    /// Returns the value of a variable that the call does not set.
-    fn unset(&self, name: &str) -> String {
-        self.scene.variable(name).unwrap_or_default()
+        match self.variables.get(name) {
+            Some(values) => values.clone(),
+            None => vec![self.scene.variable(name).unwrap_or_default()],
+        }
     }
 }
 
+/// Returns the directory that an argument names for a call.
+fn directory_named(text: &str, cwd: &Path, surroundings: &Surroundings) -> PathBuf {
+    if let Some(rest) = text.strip_prefix('~').or(text.strip_prefix("$HOME"))
+        && let Some(home) = surroundings.home()
+    {
+        return rooted(home).join(rest.trim_start_matches('/'));
+    }
+    cwd.join(rooted(Path::new(text)))
+}
+
 /// Returns the texts of an argument: its own, or those of its list.
-fn items_of(value: &Value) -> Vec<&str> {
+pub(super) fn items_of(value: &Value) -> Vec<&str> {
     match value {
+        Value::String(text) => vec![text],
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        value => value.as_str().into_iter().collect(),
+        _ => Vec::new(),
     }
 }
 
