@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::glob::glob_any_case;
+use super::glob::{glob_any_case, has_part};
 use hookexec_files::paths::lexical;
 
 /// A pattern of an address: `https://*.a.b/x/**`, `*://**?token=**`.
@@ -16,7 +16,7 @@ impl AddressPattern {
     pub(super) fn fits(&self, address: &str) -> bool {
         let Some((scheme, rest)) = self.0.split_once("://") else { return false };
         // Clients drop letters that can't be seen, and take one slash or three for two.
-        let visible: String = address.chars().filter(|letter| !letter.is_control()).collect();
+        let visible = address.replace(char::is_control, "");
         let Some((own_scheme, own)) = visible.split_once(':') else { return false };
         let (host, path) = host_and_path(rest);
         if host.contains("**") {
@@ -25,7 +25,7 @@ impl AddressPattern {
         let own = own.trim_start_matches(['/', '\\']);
         let (own_host, own_path) = host_and_path(own);
         let own_host = own_host.rsplit('@').next().unwrap_or_default().trim_end_matches('.');
-        let without_port = own_host.rsplit_once(':').map_or(own_host, |(host, _)| host);
+        let (without_port, _) = own_host.rsplit_once(':').unwrap_or((own_host, ""));
         let fits_host = glob_any_case(host, own_host) || glob_any_case(host, without_port);
         glob_any_case(scheme, own_scheme) && fits_host && fits_path(path, own_path)
     }
@@ -35,14 +35,16 @@ impl AddressPattern {
     /// these never does.
     pub(super) fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
-        let behind = lower.split_once("://").map_or("", |(_, behind)| behind);
-        let has_odd = ["%2e", "%2f", "%5c", "%23", "//"].iter().any(|part| behind.contains(part));
-        !has_odd && behind.chars().all(is_plain) && self.fits(address)
+        let (_, behind) = lower.split_once("://").unwrap_or_default();
+        if has_part(behind, &["%2e", "%2f", "%5c", "%23", "//"]) || behind.contains(is_odd) {
+            return false;
+        }
+        self.fits(address)
     }
 }
 
-fn is_plain(letter: char) -> bool {
-    letter.is_ascii_graphic() && !"\\{}[];".contains(letter)
+fn is_odd(letter: char) -> bool {
+    !letter.is_ascii_graphic() || "\\{}[];".contains(letter)
 }
 
 /// Returns the host of an address behind its scheme, with its port, and what follows.

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -44,7 +45,6 @@ struct Files<'c> {
     /// The directories that the arguments of the tool name, each with its text.
     named: Vec<(String, PathBuf)>,
     places: Vec<Rc<Place<'c>>>,
-    beginning: Place<'c>,
 }
 
 impl<'c> CallReading<'c> {
@@ -55,8 +55,6 @@ impl<'c> CallReading<'c> {
         machine: &'c Machine,
         scene: &'c Scene<'c>,
     ) -> Self {
-        let mut words = commands.iter().flat_map(|command| &command.words);
-        let dots = words.any(|word| word.text.contains("glob"));
         Self {
             tool: CalledTool::of(input),
             commands: commands.iter().map(Arguments::of).collect(),
@@ -64,7 +62,7 @@ impl<'c> CallReading<'c> {
             input,
             machine,
             finder: RefCell::default(),
-            dots,
+            dots: commands.iter().any(may_set_dotglob),
             scene,
             files: OnceCell::new(),
             looked_at: Cell::default(),
@@ -94,25 +92,26 @@ impl<'c> CallReading<'c> {
             }
             places.push(place);
         }
-        let beginning = self.scene.beginning();
         let mut named = Vec::new();
         let mut mentions = mentions::of_commands(&self.commands, &places)?;
         if !self.tool.is("shell") {
             let of_tool = tool_files::of_tool(self.input, &self.tool, self.scene)?;
             // A text of a tool may lie in the directory that another one names.
-            named = self.named(&of_tool, &self.directories(&beginning))?;
+            named = self.named(&of_tool, &self.directories(&self.scene.starts))?;
             mentions.extend(of_tool);
         }
-        Ok(self.files.get_or_init(|| Files { mentions, named, places, beginning }))
+        Ok(self.files.get_or_init(|| Files { mentions, named, places }))
     }
 
     /// Returns the directories that `cd` may go to; `None` is one that is not known.
     pub(super) fn directories_behind(&self, at: usize) -> Checked<Vec<Option<PathBuf>>> {
-        let operands = &self.commands[at].operands;
-        let to = operands.first().copied();
+        let Arguments { operands, options, .. } = &self.commands[at];
         // `cd -P link/..` and, in zsh, `cd A B` go elsewhere than the first operand says.
-        let is_plain = operands.len() <= 1 && self.commands[at].options.is_empty();
-        if !is_plain || to.is_some_and(|to| to.text == "-") {
+        if !options.is_empty() || operands.len() > 1 {
+            return Ok(vec![None]);
+        }
+        let to = operands.first().copied();
+        if matches!(to, Some(to) if to.text == "-") {
             return Ok(vec![None]);
         }
         let mut place = (*self.files()?.places[at]).clone();
@@ -145,8 +144,7 @@ impl<'c> CallReading<'c> {
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            let mut parts = path.iter();
-            if mention.is_wildcard && parts.any(|part| part.to_str().is_none_or(may_find_more)) {
+            if mention.is_wildcard && path.iter().any(may_find_more) {
                 return None;
             }
             all.extend(names(path));
@@ -159,9 +157,9 @@ impl<'c> CallReading<'c> {
 
     /// Returns the files that a path with wildcards stands for now.
     fn found(&self, path: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
-        match path.to_str().filter(|text| has_wildcard(text)) {
-            Some(text) => self.finder.borrow_mut().find(text, dots),
-            None => Ok(Vec::new()),
+        match path.to_str() {
+            Some(text) if has_wildcard(text) => self.finder.borrow_mut().find(text, dots),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -176,11 +174,14 @@ impl<'c> CallReading<'c> {
             return known.clone();
         }
         let (parent, name) = (path.parent()?, path.file_name()?);
-        let mut place = self.elsewhere(parent).map(|parent| parent.join(name));
-        let named = place.as_deref().unwrap_or(path);
-        if Platform::HERE.has_drives || Platform::HERE.native(named).is_symlink() {
-            place = Some(real(named)).filter(|place| place != path);
+        let mut place = match self.elsewhere(parent) {
+            Some(parent) => parent.join(name),
+            None => path.to_owned(),
+        };
+        if Platform::HERE.has_drives || Platform::HERE.native(&place).is_symlink() {
+            place = real(&place);
         }
+        let place = if place == path { None } else { Some(place) };
         locked(&self.reading.reals).insert(path.into(), place.clone());
         place
     }
@@ -196,40 +197,43 @@ impl<'c> CallReading<'c> {
             return Ok(Some(format!("is in `{}`", pattern.written)));
         }
         let files = self.files()?;
-        let place = mention.command.map_or(&files.beginning, |at| &files.places[at]);
-        let strays = place.directories.contains(&None);
-        let from = self.directories(place);
+        let directories = match mention.command {
+            Some(at) => &files.places[at].directories,
+            None => &self.scene.starts,
+        };
+        let from = self.directories(directories);
         // A text may lie in the directory that another one names: `join("~", ".ssh")`.
-        let own;
-        let reached = if mention.command.is_some() {
-            own = self.named(std::slice::from_ref(mention), &from)?;
-            &own
-        } else {
-            &files.named
+        let reached = match mention.command {
+            Some(_) => self.named(std::slice::from_ref(mention), &from)?,
+            None => files.named.clone(),
         };
         for text in mention.texts.iter() {
             let mut bases = from.clone();
-            let others = reached.iter().filter(|(other, _)| other != text);
-            bases.extend(others.map(|(_, directory)| directory.clone()));
+            for (other, directory) in &reached {
+                if other != text {
+                    bases.insert(directory.clone());
+                }
+            }
             self.look(bases.len())?;
-            let known = self.places(text, &bases).into_iter();
-            let mut paths: Vec<_> = known.map(|path| (path, mention.descends)).collect();
-            if strays || text.starts_with(UNKNOWN) {
+            let mut paths = self.places(text, &bases);
+            let known = paths.len();
+            if directories.contains(&None) || text.starts_with(UNKNOWN) {
                 self.look(here.guesses().len())?;
                 for rest in relative(text) {
                     // Everything in an unknown directory is too vague for a guess.
                     if !is_only_wildcards(rest) {
-                        paths.extend(at(here.guesses(), rest).map(|path| (path, false)));
+                        paths.extend(at(here.guesses(), rest));
                     }
                 }
             }
-            for (path, descends) in paths {
-                for meant in self.meant(&path, text)? {
+            for (number, path) in paths.iter().enumerate() {
+                for meant in self.meant(path, text)? {
                     let names = names(&meant);
                     if let Some(pattern) = here.fitting(&names, excepted) {
                         return Ok(Some(format!("is in `{}`", pattern.written)));
                     }
-                    if descends
+                    if mention.descends
+                        && number < known
                         && is_dir(&meant)
                         && let Some(pattern) = here.below(&names)
                     {
@@ -266,8 +270,8 @@ impl<'c> CallReading<'c> {
                 }
             }
             all.retain(|name| !take_away(patterns, name));
-            for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
-                if all.iter().any(|name| pattern.is_at_stake(name)) {
+            for pattern in patterns {
+                if !pattern.negated && all.iter().any(|name| pattern.is_at_stake(name)) {
                     let shown = quoted(&mention.shown);
                     return Fit::Yes(format!("{shown} is in `{}`", pattern.written));
                 }
@@ -281,9 +285,9 @@ impl<'c> CallReading<'c> {
         Fit::No
     }
 
-    /// Returns the directories that a command may run in, or that of the call if none is known.
-    fn directories(&self, place: &Place<'_>) -> BTreeSet<PathBuf> {
-        let known: BTreeSet<PathBuf> = place.directories.iter().flatten().cloned().collect();
+    /// Returns those of the directories that are known, or that of the call.
+    fn directories(&self, directories: &[Option<PathBuf>]) -> BTreeSet<PathBuf> {
+        let known: BTreeSet<PathBuf> = directories.iter().flatten().cloned().collect();
         if known.is_empty() { BTreeSet::from([self.scene.cwd.clone()]) } else { known }
     }
 
@@ -294,11 +298,13 @@ impl<'c> CallReading<'c> {
         from: &BTreeSet<PathBuf>,
     ) -> Checked<Vec<(String, PathBuf)>> {
         let mut named = Vec::new();
-        for text in mentions.iter().flat_map(|mention| mention.texts.iter()) {
-            self.look(from.len())?;
-            for path in self.places(text, from).into_iter().map(PathBuf::from) {
-                if !has_wildcard(text) && is_dir(&path) {
-                    named.push((text.to_owned(), path));
+        for mention in mentions {
+            for text in mention.texts.iter() {
+                self.look(from.len())?;
+                for path in self.places(text, from) {
+                    if !has_wildcard(text) && is_dir(Path::new(&path)) {
+                        named.push((text.to_owned(), PathBuf::from(path)));
+                    }
                 }
             }
         }
@@ -308,50 +314,65 @@ impl<'c> CallReading<'c> {
     /// Returns the absolute paths that `text` may stand for, wildcards still in them.
     fn places(&self, text: &str, bases: &BTreeSet<PathBuf>) -> Vec<String> {
         let text = &*Platform::HERE.rooted(text);
+        let mut places = Vec::new();
         if text.starts_with('/') {
-            let mut places = vec![text.to_owned()];
-            places.extend(drives(bases).map(|drive| format!("{drive}{text}")));
+            places.push(text.to_owned());
+            for base in bases {
+                // `\x` may be on the drive of each.
+                if let Some(drive) = base.iter().nth(1)
+                    && Platform::HERE.has_drives
+                    && drive.len() == 1
+                {
+                    places.push(format!("/{}{text}", drive.display()));
+                }
+            }
             return places;
         }
         let Some(rest) = text.strip_prefix('~') else {
-            return relative(text).flat_map(|rest| at(bases, rest)).collect();
+            for rest in relative(text) {
+                places.extend(at(bases, rest));
+            }
+            return places;
         };
         let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        let home = match (user, self.machine.home()) {
-            ("", home) => home,
-            ("root", _) => Some("/root".into()),
-            (user, home) => home.and_then(|home| Some(home.parent()?.join(user))),
-        };
-        let homes = home.into_iter().collect();
+        if let Some(home) = self.home_of(user) {
+            places.extend(at(&BTreeSet::from([home]), rest));
+        }
         // A tool that does not know `~` takes it for a name.
-        at(&homes, rest).chain(at(bases, text)).collect()
+        places.extend(at(bases, text));
+        places
     }
+
+    /// Returns the home of a user; that of the own one without a name.
+    fn home_of(&self, user: &str) -> Option<PathBuf> {
+        match user {
+            "" => self.machine.home(),
+            "root" => Some("/root".into()),
+            user => Some(self.machine.home()?.parent()?.join(user)),
+        }
+    }
+}
+
+/// Returns whether a command may make wildcards fit names that begin with a dot.
+fn may_set_dotglob(command: &SimpleCommand) -> bool {
+    command.words.iter().any(|word| word.text.contains("glob"))
 }
 
 /// Returns whether some shell finds more for a part of a path than is looked for: `.?` may be `..`, and sets
 /// and ranges have forms of their own.
-fn may_find_more(part: &str) -> bool {
+fn may_find_more(part: &OsStr) -> bool {
+    let Some(part) = part.to_str() else { return true };
     part.contains(['[', '{']) || part.starts_with('.') && has_wildcard(part)
 }
 
-/// Returns the drives that a path such as `\x` may be on.
-fn drives(bases: &BTreeSet<PathBuf>) -> impl Iterator<Item = String> {
-    let mut drives = BTreeSet::new();
-    for base in bases.iter().filter(|_| Platform::HERE.has_drives) {
-        let name = base.components().nth(1).and_then(|name| name.as_os_str().to_str());
-        if let Some(name) = name.filter(|name| name.len() == 1) {
-            drives.insert(format!("/{name}"));
-        }
-    }
-    drives.into_iter()
-}
-
-fn at<'b>(bases: &'b BTreeSet<PathBuf>, rest: &'b str) -> impl Iterator<Item = String> + use<'b> {
-    let has_drives = Platform::HERE.has_drives;
-    bases.iter().map(move |base| {
+/// Returns a path in each of the directories.
+fn at(bases: &BTreeSet<PathBuf>, rest: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for base in bases {
         let path = format!("{}/{rest}", base.display());
-        if has_drives { path.replace('\\', "/") } else { path }
-    })
+        paths.push(if Platform::HERE.has_drives { path.replace('\\', "/") } else { path });
+    }
+    paths
 }
 
 pub(super) fn is_dir(path: &Path) -> bool {
@@ -364,23 +385,26 @@ fn moved_to(given: &Arguments<'_>) -> Option<Word> {
     if !["git", "make", "gmake", "ninja", "tar", "gtar", "bsdtar"].contains(&program) {
         return None;
     }
-    let mut options = given.options.iter();
-    let option = options.find(|option| {
+    let option = given.options.iter().find(|option| {
         option.word.text.starts_with("-C") || option.word.text.starts_with("--directory")
     })?;
     // `git diff -C` is about copies.
-    let (word, text) = option.value.filter(|_| program != "git" || option.operands_before == 0)?;
+    if program == "git" && option.operands_before > 0 {
+        return None;
+    }
+    let (word, text) = option.value?;
     Some(word.ending(text))
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that
 /// begins with what only the shell knows may lie in any directory, or end a name there.
-fn relative(text: &str) -> impl Iterator<Item = &str> {
+fn relative(text: &str) -> Vec<&str> {
     let rest = text.trim_start_matches([UNKNOWN, '/']);
-    let is_end = text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest;
-    let whole = if is_end { Some(text) } else { None };
-    let relative = !rest.is_empty() && !text.starts_with(['/', '~']);
-    std::iter::once(rest).chain(whole).filter(move |_| relative)
+    if rest.is_empty() || text.starts_with(['/', '~']) {
+        return Vec::new();
+    }
+    let may_end_name = text.starts_with(UNKNOWN) && text.trim_start_matches(UNKNOWN) == rest;
+    if may_end_name { vec![rest, text] } else { vec![rest] }
 }
 
 /// Returns whether nothing is known of how a path begins, as in `*.txt` or `$(x)[0]`.

@@ -29,8 +29,11 @@ pub(super) fn texts(code: &str) -> Vec<(&'static str, String)> {
         }
     }
     // A line of a notebook for its shell.
-    let lines = code.lines().filter_map(|line| line.trim_start().strip_prefix('!'));
-    texts.extend(lines.map(|line| ("", line.to_owned())));
+    for line in code.lines() {
+        if let Some(command) = line.trim_start().strip_prefix('!') {
+            texts.push(("", command.to_owned()));
+        }
+    }
     texts
 }
 
@@ -43,11 +46,12 @@ fn add_calls(
 ) {
     for (at, _) in code.match_indices(function) {
         let behind = &code[at + function.len()..];
+        // The end of another name.
+        if code[..at].ends_with(is_in_name) && !function.starts_with('.') {
+            continue;
+        }
         let is_called = behind.trim_start().starts_with('(');
-        let is_part = code[..at]
-            .ends_with(|letter: char| letter.is_alphanumeric() || letter == '_')
-            && !function.starts_with('.');
-        if is_part || !is_called && !ARGUMENTS.iter().any(|begin| behind.starts_with(begin)) {
+        if !is_called && !ARGUMENTS.iter().any(|begin| behind.starts_with(begin)) {
             continue;
         }
         let words = words(behind);
@@ -57,10 +61,7 @@ fn add_calls(
             // What it is called with is not known.
             [] => "$x".to_owned(),
             [text] if is_text => text.clone(),
-            words => {
-                let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
-                words.join(" ")
-            }
+            words => arguments(words),
         };
         texts.push((command, text));
     }
@@ -71,13 +72,19 @@ fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = text;
     loop {
-        let behind_plus = rest.trim_start().strip_prefix('+').filter(|_| !words.is_empty());
+        let behind_plus = match rest.trim_start().strip_prefix('+') {
+            Some(behind) if !words.is_empty() => Some(behind),
+            _ => None,
+        };
         rest = behind_plus.unwrap_or(rest).trim_start_matches([' ', '\n', '[', ',', '(']);
         let letters = rest.trim_start_matches(['f', 'F', 'r', 'R', 'b', 'B']);
         let is_format = rest[..rest.len() - letters.len()].contains(['f', 'F']);
         let mut quotes = ["\"\"\"", "'''", "\"", "'", "`"].into_iter();
         let quote = quotes.find(|quote| letters.starts_with(quote));
-        let in_quotes = quote.and_then(|quote| letters[quote.len()..].split_once(quote));
+        let in_quotes = match quote {
+            Some(quote) => letters[quote.len()..].split_once(quote),
+            None => None,
+        };
         // Only the program knows what stands for `{name}`, and what is added.
         let mut word = String::from("${x}");
         if let Some((text, behind)) = in_quotes {
@@ -99,7 +106,20 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns a word as a shell passes it on.
-fn argument(word: &str) -> String {
-    if word.contains('$') { format!("\"{word}\"") } else { quoted(word) }
+/// Returns words as a shell passes them on.
+fn arguments(words: &[String]) -> String {
+    let mut text = String::new();
+    for word in words {
+        text.push(' ');
+        if word.contains('$') {
+            text.push_str(&format!("\"{word}\""));
+        } else {
+            text.push_str(&quoted(word));
+        }
+    }
+    text
+}
+
+fn is_in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }

@@ -27,12 +27,16 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             found.push(problem.at(reader.location(node)));
         }
         let mut lists = vec![keys.commands, keys.targets, keys.files, keys.tools];
-        for set in keys.any.map(|sets| sets.0).into_iter().flatten().chain(keys.except) {
+        let mut sets = keys.any.map(|sets| sets.0).unwrap_or_default();
+        sets.extend(keys.except);
+        for set in sets {
             lists.extend([set.commands, set.targets, set.files, set.tools]);
         }
-        for item in lists.into_iter().flatten().flat_map(|list| list.0) {
-            if let Some(doubt) = doubt(&item, hook.groups()) {
-                found.push(doubt.at(reader.location(item.node)));
+        for list in lists.into_iter().flatten() {
+            for item in list.0 {
+                if let Some(doubt) = doubt(&item, hook.groups()) {
+                    found.push(doubt.at(reader.location(item.node)));
+                }
             }
         }
         Some(found)
@@ -44,8 +48,10 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
 fn runs_no_command(name: &str) -> bool {
     const OF_FILES: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
     let kinds = kinds_anywhere(name);
-    let is_known = OF_FILES.contains(&name) || !kinds.is_empty();
-    is_known && kinds.iter().all(|kind| OF_FILES.contains(&kind.as_str()))
+    if kinds.is_empty() {
+        return OF_FILES.contains(&name);
+    }
+    kinds.iter().all(|kind| OF_FILES.contains(&kind.as_str()))
 }
 
 fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {

@@ -51,8 +51,10 @@ impl Place<'_> {
     /// Returns a text with the home for the `~` that it begins with.
     fn with_home(&self, text: &str) -> String {
         let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
-        let home = self.scene.home().filter(|_| is_rest_of_path(rest));
-        format!("{}{rest}", home.unwrap_or("\0"))
+        match self.scene.home() {
+            Some(home) if is_rest_of_path(rest) => format!("{home}{rest}"),
+            _ => format!("{UNKNOWN}{rest}"),
+        }
     }
 
     /// Returns the directory of the shell as a text.
@@ -70,10 +72,9 @@ impl Place<'_> {
         let mut rest = text;
         while let Some((before, expansion, behind)) = next_expansion(rest) {
             let mut values = self.values(expansion, depth);
-            let longest = values.iter().map(String::len).max().unwrap_or(0);
-            let length = longest + texts.iter().map(String::len).max().unwrap_or(0);
-            let are_many = values.len() * texts.len() > MOST_ALTERNATIVES || length > LONGEST_PATH;
-            if values.is_empty() || are_many {
+            let is_long = longest(&values) + longest(&texts) > LONGEST_PATH;
+            let are_many = values.len() * texts.len() > MOST_ALTERNATIVES;
+            if values.is_empty() || are_many || is_long {
                 values = vec![UNKNOWN.to_string()];
             }
             let mut longer = Vec::new();
@@ -150,6 +151,10 @@ impl Place<'_> {
         }
         values
     }
+}
+
+fn longest(texts: &[String]) -> usize {
+    texts.iter().map(String::len).max().unwrap_or(0)
 }
 
 fn between(text: &str, start: char, end: char) -> Option<&str> {

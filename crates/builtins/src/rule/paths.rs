@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use super::address::AddressPattern;
 use super::call::CallReading;
@@ -16,7 +15,7 @@ use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
 
 /// Directories for temporary files.
-const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
+const TEMPORARY: [&str; 5] = ["$TMPDIR", "/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
 
 /// The places that patterns name.
 #[derive(Debug, Clone)]
@@ -42,26 +41,18 @@ enum Named {
     Path(PathGlob),
 }
 
-/// A pattern of a path.
-#[derive(Debug)]
-struct PathGlob {
-    /// The directory that it begins with; empty if it counts in each.
-    base: PathBuf,
-    /// The part behind the directory.
-    rest: String,
-    /// The project and the home, if the pattern names temporary files: they never are.
-    spared: Vec<PathBuf>,
-    compiled: OnceLock<Compiled>,
-}
-
 /// A pattern of a path in its parts.
 #[derive(Debug)]
-struct Compiled {
+struct PathGlob {
     parts: Vec<Part>,
-    /// The directory or file before its first wildcard.
+    /// The directory or file before its first wildcard, if it does not count in each directory.
     root: Option<PathBuf>,
     /// How many parts the root has.
     root_parts: usize,
+    /// Whether it is written with `**` at its end.
+    is_open: bool,
+    /// The project and the home, if the pattern names temporary files: they never are.
+    spared: Vec<PathBuf>,
 }
 
 /// The patterns of one key, and where what they name really lies now.
@@ -82,7 +73,7 @@ struct PathHere<'p> {
 impl Machine {
     /// Returns the home of the user as a path from `/` on.
     pub(super) fn home(&self) -> Option<PathBuf> {
-        self.surroundings.home().map(rooted)
+        Some(rooted(self.surroundings.home()?))
     }
 }
 
@@ -107,13 +98,6 @@ impl PathPattern {
         Ok(patterns)
     }
 
-    fn glob(&self) -> Option<&PathGlob> {
-        match &self.named {
-            Named::Path(glob) => Some(glob),
-            Named::Address(_) => None,
-        }
-    }
-
     /// Returns whether a path, or a directory that it is in, or an address certainly is like the pattern.
     fn holds(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
@@ -127,19 +111,40 @@ impl PathPattern {
     fn may_hold(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
             (Named::Address(pattern), Some(address)) => pattern.fits(address),
-            (Named::Path(glob), None) => fit(&glob.compiled().parts, &parts_of(file), false),
+            (Named::Path(glob), None) => fit(&glob.parts, &parts_of(file), false),
             _ => false,
         }
     }
 
     /// Returns whether a path is the named one, lies above it, or is a wildcard directly in it.
     pub(super) fn is_at_stake(&self, path: &Path) -> bool {
-        self.glob().is_some_and(|glob| glob.is_at_stake(path))
+        let Named::Path(glob) = &self.named else { return false };
+        let mut path = path;
+        while let (Some(parent), Some(last)) = (path.parent(), path.file_name())
+            && is_only_wild(&last.to_string_lossy())
+        {
+            path = parent;
+        }
+        let named = parts_of(path);
+        if fit_whole(&glob.parts, &named) || glob.is_open && fit(&glob.parts, &named, false) {
+            return true;
+        }
+        let Some(root) = &glob.root else { return false };
+        if strip_base(root, path, false).is_some() {
+            return true;
+        }
+        // A wildcard in it may stand for what is named, or for what lies above that.
+        let wild = parts_written(&path.to_string_lossy());
+        wild.iter().any(Part::is_wild) && fit(&wild, &parts_of(root), false)
     }
 
     /// Returns whether a path of which only the last part is known may be at stake.
     pub(super) fn may_be_at_stake(&self, last: &str) -> bool {
-        self.glob().is_some_and(|glob| glob.may_be_at_stake(last))
+        let Named::Path(glob) = &self.named else { return false };
+        if glob.is_open || last.is_empty() || last.contains(['*', '?', '[']) {
+            return true;
+        }
+        glob.parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
     }
 }
 
@@ -150,26 +155,7 @@ impl PathGlob {
             return Err((format!("`[` is not a wildcard: `{item}`"), hint));
         }
         let glob = Platform::HERE.rooted(item);
-        let at_temporary = behind(&glob, &["$TMPDIR"]);
-        let (base, rest) = if let Some(rest) = behind(&glob, &["~", "$HOME", "${HOME}"]) {
-            let Some(home) = machine.home() else {
-                return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
-            };
-            (home, rest)
-        } else if let Some(rest) = behind(&glob, &["$PROJECT", "."]) {
-            (rooted(&machine.project), rest)
-        } else if let Some(rest) = at_temporary {
-            (rooted(machine.surroundings.temp_dir()), rest)
-        } else if glob.starts_with(['~', '$', '!']) {
-            let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
-            let message = format!("`{item}` is not a path that can be known");
-            return Err((message, hint.to_owned()));
-        } else if glob.starts_with('/') {
-            (PathBuf::from("/"), &*glob)
-        } else {
-            // The directory that it is relative to is not known, so it counts in each.
-            (PathBuf::new(), &*glob)
-        };
+        let (base, rest) = divided(&glob, item, machine)?;
         if rest.split('/').any(|part| part == "..") {
             let hint = "write the path that it stands for".to_owned();
             return Err((format!("`{item}` must not contain `..`"), hint));
@@ -180,76 +166,111 @@ impl PathGlob {
             return Err((format!("`{item}` looks like a regular expression"), hint));
         }
         let mut spared = Vec::new();
-        if at_temporary.is_some() || TEMPORARY.iter().any(|place| glob.starts_with(place)) {
+        if TEMPORARY.iter().any(|place| glob.starts_with(place)) {
             spared.push(rooted(&machine.project));
             spared.extend(machine.home());
         }
-        let rest = rest.to_owned();
-        Ok(Self { base, rest, spared, compiled: OnceLock::new() })
+        Ok(Self::of(base.as_deref(), rest, spared))
     }
 
-    /// Returns its parts. Most patterns are never compared with a path.
-    fn compiled(&self) -> &Compiled {
-        self.compiled.get_or_init(|| Compiled::of(&self.base, &self.rest))
+    fn of(base: Option<&Path>, rest: &str, spared: Vec<PathBuf>) -> Self {
+        let mut parts = Vec::new();
+        match base {
+            Some(base) => {
+                let names = parts_of(&lexical(base));
+                parts.extend(names.iter().map(|name| Part::literal(name)));
+            }
+            None => parts.push(Part::of("**")),
+        }
+        parts.extend(parts_written(rest));
+        // A directory stands for all that is in it, so these ends say nothing.
+        while matches!(parts.last(), Some(last) if last.is_deep()) {
+            parts.pop();
+        }
+        let (mut root, mut root_parts) = (PathBuf::from("/"), 0);
+        for part in &parts {
+            if part.is_wild() {
+                break;
+            }
+            root.push(part.name());
+            root_parts += 1;
+        }
+        let root = if base.is_some() { Some(root) } else { None };
+        Self { parts, root, root_parts, is_open: rest.ends_with("**"), spared }
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
     fn holds(&self, path: &Path) -> bool {
-        let mut spared = self.spared.iter();
-        !spared.any(|place| path.starts_with(place) || place.starts_with(path))
-            && fit(&self.compiled().parts, &parts_of(path), true)
-    }
-
-    fn is_at_stake(&self, path: &Path) -> bool {
-        let mut path = path;
-        while let (Some(parent), Some(last)) = (path.parent(), path.file_name())
-            && is_only_wild(&text_of(last))
-        {
-            path = parent;
+        for place in &self.spared {
+            if path.starts_with(place) || place.starts_with(path) {
+                return false;
+            }
         }
-        let Compiled { parts, root, .. } = self.compiled();
-        let named = parts_of(path);
-        let is_below = self.rest.ends_with("**") && fit(parts, &named, false);
-        if is_below || fit_whole(parts, &named) {
-            return true;
-        }
-        let Some(root) = root else { return false };
-        // A wildcard in it may stand for what is named, or for what lies above that.
-        let wild: Vec<Part> = named.iter().map(|part| Part::of(part)).collect();
-        strip_base(root, path, false).is_some()
-            || wild.iter().any(Part::is_wild) && fit(&wild, &parts_of(root), false)
-    }
-
-    fn may_be_at_stake(&self, last: &str) -> bool {
-        let is_open = last.is_empty() || last.contains(['*', '?', '[']);
-        is_open
-            || self.rest.ends_with("**")
-            || self.compiled().parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
+        fit(&self.parts, &parts_of(path), true)
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
     /// root really lies.
     fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
-        let own = self.compiled();
         // `/` alone is the root, and not every file.
-        if own.parts.is_empty() && !self.rest.ends_with("**") {
+        if self.parts.is_empty() && !self.is_open {
             return name.parent().is_none();
         }
-        if fit(&own.parts, parts, false) {
+        if fit(&self.parts, parts, false) {
             return true;
         }
         // `~/.ssh` may be a link itself: what it leads to counts, too.
-        let Some(rest) = real.and_then(|real| strip_base(name, real, false)) else { return false };
-        fit(&own.parts[own.root_parts..], &parts_of(&rest), false)
+        let Some(real) = real else { return false };
+        let Some(rest) = strip_base(name, real, false) else { return false };
+        fit(&self.parts[self.root_parts..], &parts_of(&rest), false)
     }
+}
+
+/// Returns the directory that a pattern begins with, and the part behind it. One that is relative to no
+/// known directory counts in each.
+fn divided<'g>(
+    glob: &'g str,
+    item: &str,
+    machine: &Machine,
+) -> Result<(Option<PathBuf>, &'g str), Mistake> {
+    let (home, project) = (machine.surroundings.home(), Some(&*machine.project));
+    let temporary = Some(machine.surroundings.temp_dir());
+    for (name, place) in [
+        ("~", home),
+        ("$HOME", home),
+        ("${HOME}", home),
+        ("$PROJECT", project),
+        (".", project),
+        ("$TMPDIR", temporary),
+    ] {
+        let Some(rest) = glob.strip_prefix(name) else { continue };
+        if !is_rest_of_path(rest) {
+            continue;
+        }
+        let Some(place) = place else {
+            return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
+        };
+        return Ok((Some(rooted(place)), rest));
+    }
+    if glob.starts_with(['~', '$', '!']) {
+        let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
+        return Err((format!("`{item}` is not a path that can be known"), hint.to_owned()));
+    }
+    let base = if glob.starts_with('/') { Some(PathBuf::from("/")) } else { None };
+    Ok((base, glob))
 }
 
 /// Returns whether one of the patterns holds a file, and none with a `!` takes some of it away.
 pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
-    let mut taken = patterns.iter().filter(|pattern| pattern.negated);
-    patterns.iter().any(|pattern| !pattern.negated && pattern.holds(file))
-        && !taken.any(|pattern| pattern.is_at_stake(file))
-        && !take_away(patterns, file)
+    let mut is_held = false;
+    for pattern in patterns {
+        if !pattern.negated {
+            is_held |= pattern.holds(file);
+        } else if pattern.is_at_stake(file) || pattern.may_hold(file) {
+            return false;
+        }
+    }
+    is_held
 }
 
 /// Returns whether a pattern with a `!` may take a file away.
@@ -259,13 +280,8 @@ pub(super) fn take_away(patterns: &[PathPattern], file: &Path) -> bool {
 
 /// Returns the address that a file is. It is in no directory.
 fn address_of(file: &Path) -> Option<&str> {
-    file.to_str().filter(|text| text.contains(":/") && !text.starts_with('/'))
-}
-
-/// Returns the rest of a path that begins with one of these names.
-fn behind<'g>(glob: &'g str, names: &[&str]) -> Option<&'g str> {
-    let mut rests = names.iter().filter_map(|name| glob.strip_prefix(name));
-    rests.find(|rest| is_rest_of_path(rest))
+    let text = file.to_str()?;
+    if text.contains(":/") && !text.starts_with('/') { Some(text) } else { None }
 }
 
 /// Returns whether a part of a path is made of wildcards.
@@ -273,35 +289,15 @@ fn is_only_wild(part: &str) -> bool {
     part.contains(['*', '?']) && part.chars().all(|letter| "*?.[]!^{},".contains(letter))
 }
 
-impl Compiled {
-    fn of(base: &Path, rest: &str) -> Self {
-        let is_absolute = !base.as_os_str().is_empty();
-        let mut parts = vec![Part::of("**")];
-        if is_absolute {
-            parts = parts_of(&lexical(base)).iter().map(|part| Part::literal(part)).collect();
-        }
-        let rest = rest.split('/').filter(|part| !part.is_empty() && *part != ".");
-        parts.extend(rest.map(Part::of));
-        // A directory stands for all that is in it, so these ends say nothing.
-        while parts.last().is_some_and(Part::is_deep) {
-            parts.pop();
-        }
-        let root_parts = parts.iter().take_while(|part| !part.is_wild()).count();
-        let mut root = PathBuf::from("/");
-        root.extend(parts[..root_parts].iter().map(Part::name));
-        let root = if is_absolute { Some(root) } else { None };
-        Self { parts, root, root_parts }
-    }
-}
-
 impl<'p> Here<'p> {
     pub(super) fn of(patterns: &'p [PathPattern], read: &CallReading<'_>) -> Self {
         let mut paths = Vec::new();
-        for pattern in patterns.iter().filter(|pattern| !pattern.negated) {
-            if let Some(glob) = pattern.glob() {
-                let root = glob.compiled().root.as_deref();
-                let elsewhere = root.and_then(|root| read.elsewhere(root));
-                paths.push(PathHere { pattern, glob, real: elsewhere });
+        for pattern in patterns {
+            if let Named::Path(glob) = &pattern.named
+                && !pattern.negated
+            {
+                let real = glob.root.as_deref().and_then(|root| read.elsewhere(root));
+                paths.push(PathHere { pattern, glob, real });
             }
         }
         Self { all: patterns, paths, home: read.home(), guesses: OnceCell::new() }
@@ -311,11 +307,11 @@ impl<'p> Here<'p> {
     /// above what is named, and the home.
     pub(super) fn guesses(&self) -> &BTreeSet<PathBuf> {
         self.guesses.get_or_init(|| {
-            let mut guesses: BTreeSet<PathBuf> = self.home.iter().cloned().collect();
+            let mut guesses = BTreeSet::from_iter(self.home.clone());
             for here in &self.paths {
-                let root = here.glob.compiled().root.as_deref();
-                let above = root.into_iter().flat_map(Path::ancestors).skip(1);
-                guesses.extend(above.map(Path::to_owned));
+                if let Some(root) = &here.glob.root {
+                    guesses.extend(root.ancestors().skip(1).map(Path::to_owned));
+                }
             }
             guesses
         })
@@ -328,7 +324,10 @@ impl<'p> Here<'p> {
         names: &[PathBuf],
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for name in names.iter().filter(|name| !take_away(self.all, name)) {
+        for name in names {
+            if take_away(self.all, name) {
+                continue;
+            }
             let parts = parts_of(name);
             for PathHere { pattern, glob, real } in &self.paths {
                 if glob.leads_to(real.as_deref(), name, &parts) && !excepted(name) {
@@ -342,7 +341,7 @@ impl<'p> Here<'p> {
     /// Returns the pattern that names something below a directory.
     pub(super) fn below(&self, names: &[PathBuf]) -> Option<&'p PathPattern> {
         for PathHere { pattern, glob, real } in &self.paths {
-            for root in glob.compiled().root.iter().chain(real) {
+            for root in [&glob.root, real].into_iter().flatten() {
                 if names.iter().any(|name| strip_base(root, name, false).is_some()) {
                     return Some(pattern);
                 }
@@ -357,13 +356,17 @@ impl<'p> Here<'p> {
         texts: &Texts,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for address in texts.iter().filter(|text| text.contains(":/")) {
+        for address in texts.iter() {
             let file = Path::new(address);
-            if excepted(file) || self.all.iter().any(|one| one.negated && one.holds(file)) {
+            if !address.contains(":/") || excepted(file) {
                 continue;
             }
-            for pattern in self.all.iter().filter(|pattern| !pattern.negated) {
+            if self.all.iter().any(|pattern| pattern.negated && pattern.holds(file)) {
+                continue;
+            }
+            for pattern in self.all {
                 if let Named::Address(named) = &pattern.named
+                    && !pattern.negated
                     && named.fits(address)
                 {
                     return Some(pattern);
@@ -395,17 +398,30 @@ pub(super) fn names(path: &Path) -> Vec<PathBuf> {
     }
     let mut names = vec![lexical(path), real(path)];
     names.dedup();
-    let first: Vec<PathBuf> =
-        names.iter().filter_map(|name| Platform::HERE.first_name(name)).collect();
-    names.extend(first);
+    for name in names.clone() {
+        names.extend(Platform::HERE.first_name(&name));
+    }
     names
 }
 
-fn text_of(part: impl AsRef<std::ffi::OsStr>) -> String {
-    part.as_ref().to_string_lossy().into_owned()
+/// Returns the parts of a path.
+fn parts_of(path: &Path) -> Vec<String> {
+    let mut parts = Vec::new();
+    for part in path {
+        if part != "/" {
+            parts.push(part.to_string_lossy().into_owned());
+        }
+    }
+    parts
 }
 
-fn parts_of(path: &Path) -> Vec<String> {
-    let parts = path.iter().map(text_of);
-    parts.filter(|part| part != "/").collect()
+/// Returns the parts of a path with wildcards.
+fn parts_written(path: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        if !part.is_empty() && part != "." {
+            parts.push(Part::of(part));
+        }
+    }
+    parts
 }

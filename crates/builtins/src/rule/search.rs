@@ -21,38 +21,36 @@ fn acted_on(words: &[Word]) -> Vec<String> {
     let (mut names, mut acted) = (Vec::new(), Vec::new());
     // Whether this alternative names something, and whether one before it does not.
     let (mut is_named, mut is_open) = (false, false);
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        let is_negated = at > 0 && matches!(words[at - 1].text.as_str(), "!" | "-not");
-        at += 1;
+    let mut is_negated = false;
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
         match word.text.as_str() {
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" => {
-                if let Some(name) = words.get(at).filter(|_| !is_negated) {
+                if let Some(name) = rest.next()
+                    && !is_negated
+                {
                     names.push(format!("**/{}", name.text.trim_start_matches("./")));
                     is_named = true;
                 }
-                at += 1;
             }
-            "(" => {
-                is_open |= is_negated;
-                is_named = false;
-            }
+            "(" => is_open |= is_negated,
             "-o" | "-or" | "," => {
                 is_open |= !is_named;
                 is_named = false;
             }
-            ")" => is_open |= !is_named,
-            action @ ("-exec" | "-execdir" | "-ok" | "-okdir" | "-delete" | "-print"
-            | "-print0" | "-ls") => {
+            "-delete" | "-print" | "-print0" | "-ls" => {
                 is_open |= !is_named;
                 acted.clone_from(&names);
-                if let "-exec" | "-execdir" | "-ok" | "-okdir" = action {
-                    let mut rest = words[at..].iter();
-                    at += rest.position(|word| word.text == ";" || word.text == "+").unwrap_or(0);
-                }
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                is_open |= !is_named;
+                acted.clone_from(&names);
+                // The words of its command are no tests.
+                rest.find(|word| word.text == ";" || word.text == "+");
             }
             _ => {}
         }
+        is_negated = matches!(word.text.as_str(), "!" | "-not");
     }
     // Without an action it prints what it finds.
     if acted.is_empty() && is_named {
@@ -66,10 +64,14 @@ fn starts<'s>(search: &'s Arguments<'_>, start: &'s str) -> Vec<&'s str> {
     if !start.is_empty() {
         return vec![start];
     }
+    let mut starts = Vec::new();
     let mut tests = search.options.iter();
     let first = tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P"));
-    let count = first.map_or(search.operands.len(), |test| test.operands_before);
-    let starts: Vec<&str> =
-        search.operands[..count].iter().map(|word| word.text.as_str()).collect();
+    for word in &search.operands {
+        if matches!(first, Some(test) if starts.len() == test.operands_before) {
+            break;
+        }
+        starts.push(word.text.as_str());
+    }
     if starts.is_empty() { vec!["."] } else { starts }
 }

@@ -51,24 +51,36 @@ impl Texts {
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str) -> Result<(), &'static str> {
-        let decoded = if text.contains('%') { Some(percent_decoded(text)) } else { None };
-        for text in std::iter::once(text).chain(decoded.as_deref()) {
-            let behind = text.match_indices(JOINTS).take(64);
-            let behind = behind.map(|(at, joint)| &text[at + joint.len()..]);
-            for piece in std::iter::once(text).chain(text.split(JOINTS)).chain(behind) {
-                self.add(piece)?;
-                if piece.starts_with('-') {
-                    // The value of a short option may stand right behind it.
-                    for (at, _) in piece.char_indices().skip(1).take(4) {
-                        self.add(&piece[at..])?;
-                    }
-                }
-                if let Some((_, path)) =
-                    piece.strip_prefix("//").and_then(|rest| rest.split_once('/'))
-                {
-                    self.add(&format!("/{path}"))?;
-                }
+        self.add_parts(text)?;
+        if text.contains('%') {
+            self.add_parts(&percent_decoded(text))?;
+        }
+        Ok(())
+    }
+
+    fn add_parts(&mut self, text: &str) -> Result<(), &'static str> {
+        self.add_part(text)?;
+        for part in text.split(JOINTS) {
+            self.add_part(part)?;
+        }
+        for (at, joint) in text.match_indices(JOINTS).take(64) {
+            self.add_part(&text[at + joint.len()..])?;
+        }
+        Ok(())
+    }
+
+    fn add_part(&mut self, part: &str) -> Result<(), &'static str> {
+        self.add(part)?;
+        if part.starts_with('-') {
+            // The value of a short option may stand right behind it.
+            for (at, _) in part.char_indices().skip(1).take(4) {
+                self.add(&part[at..])?;
             }
+        }
+        if let Some(rest) = part.strip_prefix("//")
+            && let Some(at) = rest.find('/')
+        {
+            self.add(&rest[at..])?;
         }
         Ok(())
     }
@@ -83,10 +95,8 @@ impl Texts {
         } else {
             text
         };
-        if text.is_empty() || text.bytes().filter(|byte| *byte != b'*').count() > LONGEST_PATH {
-            return Ok(());
-        }
-        if self.found.contains(text) {
+        let is_long = text.len() - text.matches('*').count() > LONGEST_PATH;
+        if text.is_empty() || is_long || self.found.contains(text) {
             return Ok(());
         }
         self.bytes += text.len() + size_of::<String>();
@@ -102,9 +112,14 @@ fn percent_decoded(text: &str) -> String {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        bytes.push(code.unwrap_or(b'%'));
-        bytes.extend(&part.as_bytes()[if code.is_some() { 2 } else { 0 }..]);
+        let code = part.get(..2).unwrap_or_default();
+        if let Ok(byte) = u8::from_str_radix(code, 16) {
+            bytes.push(byte);
+            bytes.extend(&part.as_bytes()[2..]);
+        } else {
+            bytes.push(b'%');
+            bytes.extend(part.as_bytes());
+        }
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

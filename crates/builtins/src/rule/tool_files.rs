@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::glob::has_part;
 use super::judge::Checked;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
@@ -23,14 +24,12 @@ pub(super) fn of_tool(
     tool: &CalledTool,
     scene: &Scene<'_>,
 ) -> Checked<Vec<Mention>> {
-    let name = input.tool().to_lowercase();
-    let descends = DESCENDING_TOOLS.iter().any(|part| name.contains(part));
     let roles = Roles::of(input.tool(), &crate::calls::kinds(input));
-    let is_search = tool.is("grep") || tool.is("glob");
     let mut found = Collector {
         has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
+        descends: has_part(&input.tool().to_lowercase(), &DESCENDING_TOOLS),
         tool,
         place: scene.beginning(),
         length: 0,
@@ -39,22 +38,29 @@ pub(super) fn of_tool(
     if let Some(arguments) = &input.tool_input {
         found.object(arguments)?;
     }
+    let is_search = tool.is("grep") || tool.is("glob");
     if is_search && found.mentions.is_empty() {
         found.add(".", Touch::READ, false)?;
-    }
-    for mention in &mut found.mentions {
-        mention.descends = descends;
     }
     Ok(found.mentions)
 }
 
 /// Returns whether an argument of a call is a command.
 fn has_command(input: &Input, roles: &Roles) -> bool {
-    let mut keys = input.tool_input.iter().flat_map(JsonObject::keys);
-    keys.any(|key| {
-        let role = roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
-        matches!(role, Some(Role::Command | Role::Words))
-    })
+    for (key, _) in input.tool_input.iter().flatten() {
+        if matches!(role_of(roles, key), Some(Role::Command | Role::Words)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns the role of an argument; its name tells that of one that is not in the table.
+fn role_of(roles: &Roles, key: &str) -> Option<Role> {
+    match roles.get(key) {
+        Some((role, _)) => Some(role),
+        None => role_by_name(key),
+    }
 }
 
 /// Returns what a tool does with the files that it names.
@@ -74,6 +80,8 @@ fn touch(input: &Input, tool: &CalledTool) -> Touch {
 struct Collector<'c> {
     roles: Roles,
     touch: Touch,
+    /// Whether what lies below a directory is touched with it.
+    descends: bool,
     /// Whether a command is among the arguments.
     has_command: bool,
     tool: &'c CalledTool,
@@ -107,7 +115,7 @@ impl Collector<'_> {
             Command, Content, Edits, Glob, New, Old, Patch, Path, Paths, Pattern, Prose, Query,
             Url, Words,
         };
-        let role = self.roles.get(key).map(|(role, _)| role).or_else(|| role_by_name(key));
+        let role = role_of(&self.roles, key);
         match role {
             Some(Patch) if self.patch(text)? => return Ok(()),
             Some(Glob) if self.tool.is("grep") || self.tool.is("glob") => {
@@ -147,11 +155,12 @@ impl Collector<'_> {
 
     /// Adds the files in an argument outside of the table, which may also be a command.
     fn unknown(&mut self, key: &str, text: &str) -> Checked<()> {
-        let object = json(text);
-        let object =
-            object.map_err(|error| format!("`{key}` is JSON that can't be checked: {error}"))?;
-        if let Some(value) = object {
-            return self.value(key, &value);
+        match json(text) {
+            Ok(Some(value)) => return self.value(key, &value),
+            Ok(None) => {}
+            Err(error) => {
+                return Err(format!("`{key}` is JSON that can't be checked: {error}").into());
+            }
         }
         let line = text.trim();
         if line.contains('\n') {
@@ -166,8 +175,10 @@ impl Collector<'_> {
         // In a sentence only a word with a `/`, or with a `.` before it, is a file.
         let mut words = BTreeSet::from([line.to_owned()]);
         add_words(text, &mut words);
-        for word in words.iter().filter(|word| is_path(word)) {
-            self.add(word, self.touch, false)?;
+        for word in &words {
+            if is_path(word) {
+                self.add(word, self.touch, false)?;
+            }
         }
         Ok(())
     }
@@ -197,8 +208,10 @@ impl Collector<'_> {
             self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
         }
         let files = patch::files(text);
-        for file in files.iter().filter(|file| !edits.iter().any(|edit| edit.path == **file)) {
-            self.add(file, Touch::ANY, false)?;
+        for file in &files {
+            if !edits.iter().any(|edit| edit.path == *file) {
+                self.add(file, Touch::ANY, false)?;
+            }
         }
         Ok(!files.is_empty())
     }
@@ -219,7 +232,7 @@ impl Collector<'_> {
         }
         let word = Word::unknown(text);
         let mention = Mention::of(&word, &words, &self.place)?;
-        self.mentions.push(Mention { touch, ..mention });
+        self.mentions.push(Mention { touch, descends: self.descends, ..mention });
         Ok(())
     }
 }

@@ -104,8 +104,10 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let operands = arguments.file_operands();
     let is_fetcher = matches!(arguments.program.as_deref(), Some("curl" | "wget"));
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
-    let mut valued = arguments.options.iter().filter(|option| option.value.is_some());
-    let has_first = !valued.any(|option| matches!(&*option.name, "-e" | "-f"));
+    let has_first = !arguments
+        .options
+        .iter()
+        .any(|option| option.value.is_some() && matches!(&*option.name, "-e" | "-f"));
     let last = operands.len().saturating_sub(1);
     for (at, word) in operands.iter().enumerate() {
         let mut used = UsedWord::of(word, Touch::READ);

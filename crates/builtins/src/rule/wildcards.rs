@@ -19,7 +19,10 @@ impl Finder {
     /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
     pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
         let mut places = vec![PathBuf::from("/")];
-        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        for part in pattern.split('/') {
+            if part.is_empty() || part == "." {
+                continue;
+            }
             if !has_wildcard(part) {
                 for place in &mut places {
                     place.push(part);
@@ -38,14 +41,12 @@ impl Finder {
                         continue;
                     }
                     let path = place.join(&name);
-                    // Links are not followed, as in a shell.
-                    if deep
-                        && !fs::symlink_metadata(Platform::HERE.native(&path))
-                            .is_ok_and(|data| data.is_dir())
-                    {
-                        continue;
-                    }
                     if deep {
+                        // Links are not followed, as in a shell.
+                        let native = Platform::HERE.native(&path);
+                        if native.is_symlink() || !native.is_dir() {
+                            continue;
+                        }
                         open.push(path.clone());
                     }
                     places.push(path);
