@@ -1,6 +1,6 @@
 //! One reading of a call: its tool, its commands, and the files that it mentions.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,8 @@ use super::arguments::Arguments;
 use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::judge::{Checked, quoted};
-use super::limits::{MOST_PATHS, TOO_MANY};
 use super::mentions::{self, Mention};
-use super::paths::{Here, Machine, PathPattern, names, real, take_away};
+use super::paths::{Here, PathPattern, names, real, rooted, take_away};
 use super::place::{Place, Places, Scene};
 use super::tool_files;
 use super::tools::CalledTool;
@@ -20,6 +19,7 @@ use super::wildcards::{Finder, has_wildcard};
 use crate::calls::{Reading, SimpleCommand, Word};
 use hookexec::wire::Input;
 use hookexec_files::locks::locked;
+use hookexec_files::plain::line;
 use hookexec_files::platform::Platform;
 
 /// A call: its commands and its files.
@@ -28,15 +28,12 @@ pub(super) struct CallReading<'c> {
     pub(super) commands: Vec<Arguments<'c>>,
     pub(super) reading: &'c Reading,
     input: &'c Input,
-    machine: &'c Machine,
     scene: &'c Scene<'c>,
     /// Its files, once a rule asked for them.
     files: OnceCell<Files<'c>>,
-    finder: RefCell<Finder>,
+    finder: Finder,
     /// Whether wildcards fit names that begin with a dot: `shopt -s dotglob`.
     dots: bool,
-    /// How many paths were looked at.
-    looked_at: Cell<usize>,
 }
 
 /// The files of a call, and where its commands run.
@@ -52,7 +49,6 @@ impl<'c> CallReading<'c> {
         input: &'c Input,
         commands: &'c [SimpleCommand],
         reading: &'c Reading,
-        machine: &'c Machine,
         scene: &'c Scene<'c>,
     ) -> Self {
         Self {
@@ -60,12 +56,10 @@ impl<'c> CallReading<'c> {
             commands: commands.iter().map(Arguments::of).collect(),
             reading,
             input,
-            machine,
-            finder: RefCell::default(),
+            finder: Finder::default(),
             dots: commands.iter().any(may_set_dotglob),
             scene,
             files: OnceCell::new(),
-            looked_at: Cell::default(),
         }
     }
 
@@ -125,18 +119,10 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the directories that a command may run in, if the call went there.
-    pub(super) fn went_to(&self, at: usize) -> Checked<Vec<PathBuf>> {
-        let files = self.files()?;
-        let mut directories: Vec<PathBuf> =
-            files.places[at].directories.iter().flatten().cloned().collect();
-        directories.retain(|directory| *directory != self.scene.cwd);
+    pub(super) fn went_to(&self, at: usize) -> Checked<BTreeSet<PathBuf>> {
+        let mut directories = self.directories(&self.files()?.places[at].directories);
+        directories.remove(&self.scene.cwd);
         Ok(directories)
-    }
-
-    /// Counts paths that are looked at.
-    fn look(&self, count: usize) -> Checked<()> {
-        self.looked_at.set(self.looked_at.get().saturating_add(count));
-        if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY.into()) } else { Ok(()) }
     }
 
     /// Returns the names of all files that a mention stands for, those that its wildcards find among them;
@@ -148,23 +134,11 @@ impl<'c> CallReading<'c> {
                 return None;
             }
             all.extend(names(path));
-            for found in self.found(path, true).ok()? {
+            for found in self.finder.find(path, true).ok()? {
                 all.extend(names(&found));
             }
         }
         Some(all)
-    }
-
-    /// Returns the files that a path with wildcards stands for now.
-    fn found(&self, path: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
-        match path.to_str() {
-            Some(text) if has_wildcard(text) => self.finder.borrow_mut().find(text, dots),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    pub(super) fn home(&self) -> Option<PathBuf> {
-        self.machine.home()
     }
 
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
@@ -214,26 +188,27 @@ impl<'c> CallReading<'c> {
                     bases.insert(directory.clone());
                 }
             }
-            self.look(bases.len())?;
+            self.scene.look(bases.len())?;
             let mut paths = self.places(text, &bases);
             let known = paths.len();
             if directories.contains(&None) || text.starts_with(UNKNOWN) {
-                self.look(here.guesses().len())?;
+                let guesses = here.guesses(self.home_of(""));
+                self.scene.look(guesses.len())?;
                 for rest in relative(text) {
                     // Everything in an unknown directory is too vague for a guess.
                     if !is_only_wildcards(rest) {
-                        paths.extend(at(here.guesses(), rest));
+                        paths.extend(at(&guesses, rest));
                     }
                 }
             }
             for (number, path) in paths.iter().enumerate() {
+                let descends = mention.descends && number < known;
                 for meant in self.meant(path, text)? {
                     let names = names(&meant);
                     if let Some(pattern) = here.fitting(&names, excepted) {
                         return Ok(Some(format!("is in `{}`", pattern.written)));
                     }
-                    if mention.descends
-                        && number < known
+                    if descends
                         && is_dir(&meant)
                         && let Some(pattern) = here.below(&names)
                     {
@@ -248,8 +223,10 @@ impl<'c> CallReading<'c> {
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
     fn meant(&self, path: &str, text: &str) -> Checked<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
-        let Ok(found) = self.found(&meant[0], self.dots) else {
-            return Err(format!("`{}` matches more files than can be checked", shown(text)).into());
+        let Ok(found) = self.finder.find(&meant[0], self.dots) else {
+            // What only the shell knows is a `*` to people.
+            let shown = line(&text.replace(UNKNOWN, "*"));
+            return Err(format!("`{shown}` matches more files than can be checked").into());
         };
         if has_wildcard(path) {
             // `.env*` is `.env`, too, even if there is none yet.
@@ -265,7 +242,7 @@ impl<'c> CallReading<'c> {
             let mut all = names(path);
             if !path.iter().any(|part| part == "**") {
                 // What it stands for now; if that is too much, the pattern alone counts.
-                for found in self.found(path, false).unwrap_or_default() {
+                for found in self.finder.find(path, false).unwrap_or_default() {
                     all.extend(names(&found));
                 }
             }
@@ -300,7 +277,7 @@ impl<'c> CallReading<'c> {
         let mut named = Vec::new();
         for mention in mentions {
             for text in mention.texts.iter() {
-                self.look(from.len())?;
+                self.scene.look(from.len())?;
                 for path in self.places(text, from) {
                     if !has_wildcard(text) && is_dir(Path::new(&path)) {
                         named.push((text.to_owned(), PathBuf::from(path)));
@@ -345,11 +322,11 @@ impl<'c> CallReading<'c> {
 
     /// Returns the home of a user; that of the own one without a name.
     fn home_of(&self, user: &str) -> Option<PathBuf> {
-        match user {
-            "" => self.machine.home(),
-            "root" => Some("/root".into()),
-            user => Some(self.machine.home()?.parent()?.join(user)),
+        if user == "root" {
+            return Some("/root".into());
         }
+        let own = rooted(self.scene.surroundings.home()?);
+        if user.is_empty() { Some(own) } else { Some(own.parent()?.join(user)) }
     }
 }
 
@@ -370,7 +347,7 @@ fn at(bases: &BTreeSet<PathBuf>, rest: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for base in bases {
         let path = format!("{}/{rest}", base.display());
-        paths.push(if Platform::HERE.has_drives { path.replace('\\', "/") } else { path });
+        paths.push(Platform::HERE.rooted(&path).into_owned());
     }
     paths
 }
@@ -410,9 +387,4 @@ fn relative(text: &str) -> Vec<&str> {
 /// Returns whether nothing is known of how a path begins, as in `*.txt` or `$(x)[0]`.
 fn is_only_wildcards(path: &str) -> bool {
     path.trim_start_matches(UNKNOWN).starts_with(['*', '?', '['])
-}
-
-/// Returns a text for people: what only the shell knows is a `*` to them.
-fn shown(text: &str) -> String {
-    hookexec_files::plain::line(&text.replace(UNKNOWN, "*"))
 }

@@ -61,7 +61,10 @@ fn add_calls(
             // What it is called with is not known.
             [] => "$x".to_owned(),
             [text] if is_text => text.clone(),
-            words => arguments(words),
+            words => {
+                let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
+                words.join(" ")
+            }
         };
         texts.push((command, text));
     }
@@ -72,19 +75,13 @@ fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = text;
     loop {
-        let behind_plus = match rest.trim_start().strip_prefix('+') {
-            Some(behind) if !words.is_empty() => Some(behind),
-            _ => None,
-        };
+        let behind_plus = rest.trim_start().strip_prefix('+').filter(|_| !words.is_empty());
         rest = behind_plus.unwrap_or(rest).trim_start_matches([' ', '\n', '[', ',', '(']);
         let letters = rest.trim_start_matches(['f', 'F', 'r', 'R', 'b', 'B']);
         let is_format = rest[..rest.len() - letters.len()].contains(['f', 'F']);
         let mut quotes = ["\"\"\"", "'''", "\"", "'", "`"].into_iter();
         let quote = quotes.find(|quote| letters.starts_with(quote));
-        let in_quotes = match quote {
-            Some(quote) => letters[quote.len()..].split_once(quote),
-            None => None,
-        };
+        let in_quotes = quote.and_then(|quote| letters[quote.len()..].split_once(quote));
         // Only the program knows what stands for `{name}`, and what is added.
         let mut word = String::from("${x}");
         if let Some((text, behind)) = in_quotes {
@@ -106,18 +103,9 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns words as a shell passes them on.
-fn arguments(words: &[String]) -> String {
-    let mut text = String::new();
-    for word in words {
-        text.push(' ');
-        if word.contains('$') {
-            text.push_str(&format!("\"{word}\""));
-        } else {
-            text.push_str(&quoted(word));
-        }
-    }
-    text
+/// Returns a word as a shell passes it on.
+fn argument(word: &str) -> String {
+    if word.contains('$') { format!("\"{word}\"") } else { quoted(word) }
 }
 
 fn is_in_name(letter: char) -> bool {

@@ -28,7 +28,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
         if is_database(&name) {
-            add_statements(command, &commands[..at], &mut implied);
+            implied.extend(statements(command, &commands[..at]));
         }
     }
     commands.extend(implied);
@@ -51,66 +51,53 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
     runner.is_some() && program_of(outer).as_ref() == runner
 }
 
-/// Adds the statements that a client of a database runs: those in its words and in its input.
-fn add_statements(
-    client: &SimpleCommand,
-    before: &[SimpleCommand],
-    found: &mut Vec<SimpleCommand>,
-) {
-    let database = words_of_database(client);
+/// Returns the statements that a client of a database runs: those in its words and in its input.
+fn statements(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
+    let mut found = Vec::new();
+    let database = words_of_database(&Arguments::of(client));
     let mut whole = client.clone();
     add_input(client, before, &mut whole.words);
     let given = Arguments::of(&whole);
+    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
     for word in &given.operands {
-        add_statements_of(word, &word.text, &database, found);
+        texts.push((word, &word.text, false));
     }
     for option in &given.options {
-        let Some((word, text)) = option.value else { continue };
-        let is_code = matches!(&*option.name, "-c" | "-e");
-        if is_code && !word.is_known() && hidden(text).trim_start().starts_with(UNKNOWN) {
+        if let Some((word, text)) = option.value {
+            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+        }
+    }
+    for (word, text, is_code) in texts {
+        // The words beside a statement may name the database.
+        let own = format!("CLIENT={}", word.text);
+        let mut assignments = database.clone();
+        assignments.retain(|one| one.text != own);
+        let text = hidden(text);
+        if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
             // Nothing of the statement is known.
             let words = vec![Word::known("sql"), Word::unknown(&word.text)];
-            let assignments = beside(word, &database);
             found.push(SimpleCommand { words, assignments, ..Default::default() });
-        } else {
-            add_statements_of(word, text, &database, found);
+        } else if text.contains(char::is_whitespace) {
+            found.extend(statements_of(&text, &assignments));
         }
     }
     if whole.words.len() > client.words.len() {
         found.push(whole);
     }
+    found
 }
 
-/// Adds the statements in a word of a client, if it is a text of several words.
-fn add_statements_of(word: &Word, text: &str, database: &[Word], found: &mut Vec<SimpleCommand>) {
-    if text.contains(char::is_whitespace) {
-        found.extend(statements_of(&hidden(text), &beside(word, database)));
-    }
-}
-
-/// Returns the words of a client that may name its database.
-fn words_of_database(client: &SimpleCommand) -> Vec<Word> {
-    let given = Arguments::of(client);
-    let mut words: Vec<Word> = given.operands.iter().copied().cloned().collect();
+/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
+fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
+    let mut words = given.operands.clone();
     for option in &given.options {
         if let Some((word, _)) = option.value
             && DATABASE_OPTIONS.contains(&&*option.name)
         {
-            words.push(word.clone());
+            words.push(word);
         }
     }
-    words
-}
-
-/// Returns the words beside a statement that may name its database, each as an assignment:
-/// `CLIENT=app_test`.
-fn beside(statement: &Word, database: &[Word]) -> Vec<Word> {
-    let mut words = database.to_vec();
-    words.retain(|word| word.text != statement.text);
-    for word in &mut words {
-        *word = word.clone().behind("CLIENT=");
-    }
-    words
+    words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
 }
 
 /// Adds the input of a client as words: here-documents, and what `echo` prints into its pipeline.

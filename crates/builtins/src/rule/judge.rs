@@ -82,7 +82,7 @@ impl Rule {
                 .implied
                 .get_or_init(|| with_implied(input, with_values(&reading.commands, &scene))),
         };
-        let read = CallReading::of(input, commands, reading, &self.machine, &scene);
+        let read = CallReading::of(input, commands, reading, &scene);
         let case = Case { rule: self, read: &read };
         match &self.answer {
             Answer::Allow => case.allowed(),

@@ -3,7 +3,7 @@
 /// How many texts, directories or commands one word may stand for; further ones are not known.
 pub(super) const MOST_ALTERNATIVES: usize = 16;
 /// How many texts and paths may be looked at.
-pub(super) const MOST_PATHS: usize = 20_000;
+pub(super) const MOST_PATHS: usize = 30_000;
 /// How many entries of directories may be looked at.
 pub(super) const MOST_ENTRIES: usize = 50_000;
 /// How many bytes the texts that may be paths may have together.

@@ -80,7 +80,7 @@ impl Mention {
             texts.add_versions(one, place)?;
         }
         let expanded = place.expansions(word);
-        place.scene.make(expanded.len())?;
+        place.scene.look(expanded.len())?;
         let (mut paths, mut open) = place.named(&expanded);
         // An address is in no directory.
         if word.text.contains("://") {

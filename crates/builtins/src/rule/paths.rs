@@ -1,6 +1,5 @@
 //! Patterns of paths and addresses, and whether a path fits them.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -59,8 +58,6 @@ struct PathGlob {
 pub(super) struct Here<'p> {
     all: &'p [PathPattern],
     paths: Vec<PathHere<'p>>,
-    home: Option<PathBuf>,
-    guesses: OnceCell<BTreeSet<PathBuf>>,
 }
 
 /// A pattern of paths, and where its directory really lies if that is elsewhere.
@@ -170,12 +167,8 @@ impl PathGlob {
             spared.push(rooted(&machine.project));
             spared.extend(machine.home());
         }
-        Ok(Self::of(base.as_deref(), rest, spared))
-    }
-
-    fn of(base: Option<&Path>, rest: &str, spared: Vec<PathBuf>) -> Self {
         let mut parts = Vec::new();
-        match base {
+        match &base {
             Some(base) => {
                 let names = parts_of(&lexical(base));
                 parts.extend(names.iter().map(|name| Part::literal(name)));
@@ -196,7 +189,7 @@ impl PathGlob {
             root_parts += 1;
         }
         let root = if base.is_some() { Some(root) } else { None };
-        Self { parts, root, root_parts, is_open: rest.ends_with("**"), spared }
+        Ok(Self { parts, root, root_parts, is_open: rest.ends_with("**"), spared })
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
@@ -300,21 +293,19 @@ impl<'p> Here<'p> {
                 paths.push(PathHere { pattern, glob, real });
             }
         }
-        Self { all: patterns, paths, home: read.home(), guesses: OnceCell::new() }
+        Self { all: patterns, paths }
     }
 
-    /// Returns the directories in which a word may lie that begins with what only the shell knows: those
-    /// above what is named, and the home.
-    pub(super) fn guesses(&self) -> &BTreeSet<PathBuf> {
-        self.guesses.get_or_init(|| {
-            let mut guesses = BTreeSet::from_iter(self.home.clone());
-            for here in &self.paths {
-                if let Some(root) = &here.glob.root {
-                    guesses.extend(root.ancestors().skip(1).map(Path::to_owned));
-                }
+    /// Returns the directories in which a word may lie that begins with what only the shell knows: the
+    /// home, and those above what is named.
+    pub(super) fn guesses(&self, home: Option<PathBuf>) -> BTreeSet<PathBuf> {
+        let mut guesses = BTreeSet::from_iter(home);
+        for here in &self.paths {
+            if let Some(root) = &here.glob.root {
+                guesses.extend(root.ancestors().skip(1).map(Path::to_owned));
             }
-            guesses
-        })
+        }
+        guesses
     }
 
     /// Returns the pattern that fits a path, under any of its `names`. A path fits if it, or a directory
@@ -406,22 +397,11 @@ pub(super) fn names(path: &Path) -> Vec<PathBuf> {
 
 /// Returns the parts of a path.
 fn parts_of(path: &Path) -> Vec<String> {
-    let mut parts = Vec::new();
-    for part in path {
-        if part != "/" {
-            parts.push(part.to_string_lossy().into_owned());
-        }
-    }
-    parts
+    let parts = path.iter().map(|part| part.to_string_lossy().into_owned());
+    parts.filter(|part| part != "/").collect()
 }
 
 /// Returns the parts of a path with wildcards.
 fn parts_written(path: &str) -> Vec<Part> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        if !part.is_empty() && part != "." {
-            parts.push(Part::of(part));
-        }
-    }
-    parts
+    path.split('/').filter(|part| !matches!(*part, "" | ".")).map(Part::of).collect()
 }

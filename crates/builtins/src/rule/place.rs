@@ -28,8 +28,8 @@ pub(super) struct Scene<'w> {
     pub(super) cwd: PathBuf,
     /// The directories that the call may start in; `None` is one that is not known.
     pub(super) starts: Vec<Option<PathBuf>>,
-    /// How many texts were made of the words of the call.
-    pub(super) made: Cell<usize>,
+    /// How many texts and paths of the call were looked at.
+    looked_at: Cell<usize>,
 }
 
 impl<'w> Scene<'w> {
@@ -39,17 +39,19 @@ impl<'w> Scene<'w> {
             cwd = rooted(&std::env::current_dir()?).join(cwd);
         }
         let mut starts = Vec::new();
-        for value in named_directories(input) {
-            for text in items_of(value) {
-                starts.push(Some(directory_named(text, &cwd, surroundings)));
-            }
+        for text in named_directories(input).into_iter().flat_map(items_of) {
+            let rest = text.strip_prefix('~').or(text.strip_prefix("$HOME"));
+            starts.push(Some(match (rest, surroundings.home()) {
+                (Some(rest), Some(home)) => rooted(home).join(rest.trim_start_matches('/')),
+                _ => cwd.join(rooted(Path::new(text))),
+            }));
         }
         match directory(input) {
             Some(_) if starts.is_empty() => starts.push(Some(cwd.clone())),
             Some(_) => {}
             None => starts.push(None),
         }
-        Ok(Self { surroundings, cwd, starts: bounded(starts, None), made: Cell::new(0) })
+        Ok(Self { surroundings, cwd, starts: bounded(starts, None), looked_at: Cell::default() })
     }
 
     /// Returns the directory that the call starts in, if it is known.
@@ -57,10 +59,10 @@ impl<'w> Scene<'w> {
         if let [Some(start)] = &self.starts[..] { Some(start) } else { None }
     }
 
-    /// Counts texts that are made of a word.
-    pub(super) fn make(&self, count: usize) -> Result<(), &'static str> {
-        self.made.set(self.made.get() + count);
-        if self.made.get() > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
+    /// Counts texts and paths that are looked at.
+    pub(super) fn look(&self, count: usize) -> Result<(), &'static str> {
+        self.looked_at.set(self.looked_at.get().saturating_add(count));
+        if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
     }
 
     pub(super) fn home(&self) -> Option<&str> {
@@ -242,16 +244,6 @@ impl Place<'_> {
             None => vec![self.scene.variable(name).unwrap_or_default()],
         }
     }
-}
-
-/// Returns the directory that an argument names for a call.
-fn directory_named(text: &str, cwd: &Path, surroundings: &Surroundings) -> PathBuf {
-    if let Some(rest) = text.strip_prefix('~').or(text.strip_prefix("$HOME"))
-        && let Some(home) = surroundings.home()
-    {
-        return rooted(home).join(rest.trim_start_matches('/'));
-    }
-    cwd.join(rooted(Path::new(text)))
 }
 
 /// Returns the texts of an argument: its own, or those of its list.

@@ -45,7 +45,7 @@ fn acted_on(words: &[Word]) -> Vec<String> {
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 is_open |= !is_named;
                 acted.clone_from(&names);
-                // The words of its command are no tests.
+                // The words of its command are not tests.
                 rest.find(|word| word.text == ";" || word.text == "+");
             }
             _ => {}

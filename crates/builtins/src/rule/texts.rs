@@ -39,7 +39,7 @@ impl Texts {
         self.add_pieces(&without_outputs(text))?;
         for version in place.versions(text) {
             let lists = braces(&version);
-            place.scene.make(lists.len())?;
+            place.scene.look(lists.len())?;
             for version in lists {
                 self.add_pieces(&version)?;
                 self.add_pieces(&without_range(&version))?;
@@ -51,11 +51,10 @@ impl Texts {
     /// Adds `text` and every part of it that may be a path of its own: `--file=x`, `host:x`, `@x`,
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str) -> Result<(), &'static str> {
-        self.add_parts(text)?;
         if text.contains('%') {
             self.add_parts(&percent_decoded(text))?;
         }
-        Ok(())
+        self.add_parts(text)
     }
 
     fn add_parts(&mut self, text: &str) -> Result<(), &'static str> {

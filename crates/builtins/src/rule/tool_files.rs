@@ -47,20 +47,15 @@ pub(super) fn of_tool(
 
 /// Returns whether an argument of a call is a command.
 fn has_command(input: &Input, roles: &Roles) -> bool {
-    for (key, _) in input.tool_input.iter().flatten() {
-        if matches!(role_of(roles, key), Some(Role::Command | Role::Words)) {
-            return true;
-        }
-    }
-    false
+    let Some(arguments) = &input.tool_input else { return false };
+    let mut keys = arguments.keys();
+    keys.any(|key| matches!(role_of(roles, key), Some(Role::Command | Role::Words)))
 }
 
 /// Returns the role of an argument; its name tells that of one that is not in the table.
 fn role_of(roles: &Roles, key: &str) -> Option<Role> {
-    match roles.get(key) {
-        Some((role, _)) => Some(role),
-        None => role_by_name(key),
-    }
+    let known = roles.get(key).map(|(role, _)| role);
+    known.or(role_by_name(key))
 }
 
 /// Returns what a tool does with the files that it names.
@@ -175,10 +170,9 @@ impl Collector<'_> {
         // In a sentence only a word with a `/`, or with a `.` before it, is a file.
         let mut words = BTreeSet::from([line.to_owned()]);
         add_words(text, &mut words);
+        words.retain(|word| is_path(word));
         for word in &words {
-            if is_path(word) {
-                self.add(word, self.touch, false)?;
-            }
+            self.add(word, self.touch, false)?;
         }
         Ok(())
     }

@@ -67,12 +67,6 @@ pub(super) enum Which {
     Behind(&'static str),
 }
 
-impl Use {
-    fn holds(&self, arguments: &Arguments<'_>) -> bool {
-        self.condition.is_empty() || self.condition.iter().any(|option| arguments.has(option))
-    }
-}
-
 /// A word of a command that is a path, and what the command does with it.
 #[derive(Debug)]
 pub(super) struct UsedWord<'c> {
@@ -100,7 +94,10 @@ impl<'c> UsedWord<'c> {
 pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
     let mut words = Vec::new();
     let mut rows = arguments.row.uses.clone();
-    rows.retain(|one| one.holds(arguments));
+    rows.retain(|one| {
+        let mut options = one.condition.iter();
+        one.condition.is_empty() || options.any(|option| arguments.has(option))
+    });
     let operands = arguments.file_operands();
     let is_fetcher = matches!(arguments.program.as_deref(), Some("curl" | "wget"));
     // `-e SCRIPT` and `-f FILE` stand for the first operand of a filter.
@@ -148,8 +145,12 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
             }
         }
         // `-d @FILE` is the text in the file, and so is `--data-urlencode NAME@FILE`.
-        let is_named = option.word.text.starts_with("--data-u") && text.contains('@');
-        if used.touch == Touch::NONE && (is_named || text.starts_with('@') && text.len() > 1) {
+        let is_file = match text.find('@') {
+            Some(0) => text.len() > 1,
+            Some(_) => option.word.text.starts_with("--data-u"),
+            None => false,
+        };
+        if is_file && used.touch == Touch::NONE {
             used.touch = Touch::READ;
         }
         words.push(used);

@@ -1,5 +1,6 @@
 //! Wildcards compared with the file system, as a shell does it.
 
+use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,13 +12,18 @@ use hookexec_files::platform::Platform;
 /// Finds the files of patterns, for one call.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    looked_at: usize,
+    looked_at: Cell<usize>,
 }
 
 impl Finder {
-    /// Returns every path that the absolute `pattern` may mean. A part without a wildcard need not
-    /// exist: it may be about to be made. With `dots` a wildcard matches names that begin with a dot.
-    pub(super) fn find(&mut self, pattern: &str, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+    /// Returns every path that an absolute path with wildcards may mean now; none for another path. A
+    /// part without a wildcard need not exist: it may be about to be made. With `dots` a wildcard
+    /// matches names that begin with a dot.
+    pub(super) fn find(&self, pattern: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+        let pattern = pattern.to_str().unwrap_or_default();
+        if !has_wildcard(pattern) {
+            return Ok(Vec::new());
+        }
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/') {
             if part.is_empty() || part == "." {
@@ -29,41 +35,45 @@ impl Finder {
                 }
                 continue;
             }
-            let (deep, hidden) = (part == "**", dots || part.starts_with(['.', UNKNOWN, '[']));
+            let is_deep = part == "**";
+            let shows_hidden = dots || part.starts_with(['.', UNKNOWN, '[']);
             let wanted = Part::of(part);
             let mut open = std::mem::take(&mut places);
-            if deep {
+            if is_deep {
                 places.clone_from(&open);
             }
             while let Some(place) = open.pop() {
                 for name in self.names(&place)? {
-                    if !hidden && name.starts_with('.') || !deep && !wanted.fits(&name, false) {
+                    if name.starts_with('.') && !shows_hidden {
                         continue;
                     }
                     let path = place.join(&name);
-                    if deep {
-                        // Links are not followed, as in a shell.
-                        let native = Platform::HERE.native(&path);
-                        if native.is_symlink() || !native.is_dir() {
-                            continue;
+                    if !is_deep {
+                        if wanted.fits(&name, false) {
+                            places.push(path);
                         }
-                        open.push(path.clone());
+                        continue;
                     }
-                    places.push(path);
+                    // Links are not followed, as in a shell.
+                    let native = Platform::HERE.native(&path);
+                    if native.is_dir() && !native.is_symlink() {
+                        open.push(path.clone());
+                        places.push(path);
+                    }
                 }
             }
         }
         Ok(places)
     }
 
-    fn names(&mut self, directory: &Path) -> Result<Vec<String>, &'static str> {
+    fn names(&self, directory: &Path) -> Result<Vec<String>, &'static str> {
         let Ok(entries) = fs::read_dir(Platform::HERE.native(directory)) else {
             return Ok(Vec::new());
         };
         let mut names = Vec::new();
         for entry in entries.flatten() {
-            self.looked_at += 1;
-            if self.looked_at > MOST_ENTRIES {
+            self.looked_at.update(|count| count + 1);
+            if self.looked_at.get() > MOST_ENTRIES {
                 return Err(TOO_MANY);
             }
             names.push(entry.file_name().to_string_lossy().into_owned());
