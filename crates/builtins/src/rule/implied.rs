@@ -28,7 +28,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
         if is_database(&name) {
-            implied.extend(statements(command, &commands[..at]));
+            implied.extend(statements_of_client(command, &commands[..at]));
         }
     }
     commands.extend(implied);
@@ -52,7 +52,7 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
 }
 
 /// Returns the statements that a client of a database runs: those in its words and in its input.
-fn statements(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
+fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
     let mut found = Vec::new();
     let database = words_of_database(&Arguments::of(client));
     let mut whole = client.clone();
@@ -164,13 +164,13 @@ fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand>
     if key.contains("sql") || key.starts_with("statement") {
         return statements_of(text, &[]);
     }
-    if key == "query" && has_part(tool, &SQL_TOOLS) {
+    if key == "query" && has_part(tool, SQL_TOOLS) {
         return statements_of(text, &[]);
     }
     if tool.starts_with("mcp__") && names_a_command(key) {
         return commands_of_text(text);
     }
-    if key.ends_with("code") && has_part(tool, &RUNNING_TOOLS) {
+    if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
         let words = vec![Word::known("python3"), Word::known("-c"), Word::known(text)];
         return vec![SimpleCommand { words, ..Default::default() }];
     }

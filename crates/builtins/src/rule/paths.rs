@@ -167,13 +167,10 @@ impl PathGlob {
             spared.push(rooted(&machine.project));
             spared.extend(machine.home());
         }
-        let mut parts = Vec::new();
-        match &base {
-            Some(base) => {
-                let names = parts_of(&lexical(base));
-                parts.extend(names.iter().map(|name| Part::literal(name)));
-            }
-            None => parts.push(Part::of("**")),
+        let is_absolute = !base.as_os_str().is_empty();
+        let mut parts = vec![Part::of("**")];
+        if is_absolute {
+            parts = parts_of(&lexical(&base)).iter().map(|name| Part::literal(name)).collect();
         }
         parts.extend(parts_written(rest));
         // A directory stands for all that is in it, so these ends say nothing.
@@ -188,7 +185,7 @@ impl PathGlob {
             root.push(part.name());
             root_parts += 1;
         }
-        let root = if base.is_some() { Some(root) } else { None };
+        let root = if is_absolute { Some(root) } else { None };
         Ok(Self { parts, root, root_parts, is_open: rest.ends_with("**"), spared })
     }
 
@@ -219,13 +216,13 @@ impl PathGlob {
     }
 }
 
-/// Returns the directory that a pattern begins with, and the part behind it. One that is relative to no
-/// known directory counts in each.
+/// Returns the directory that a pattern begins with, and the part behind it. The directory is empty if
+/// the pattern counts in each.
 fn divided<'g>(
     glob: &'g str,
     item: &str,
     machine: &Machine,
-) -> Result<(Option<PathBuf>, &'g str), Mistake> {
+) -> Result<(PathBuf, &'g str), Mistake> {
     let (home, project) = (machine.surroundings.home(), Some(&*machine.project));
     let temporary = Some(machine.surroundings.temp_dir());
     for (name, place) in [
@@ -243,14 +240,14 @@ fn divided<'g>(
         let Some(place) = place else {
             return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
         };
-        return Ok((Some(rooted(place)), rest));
+        return Ok((rooted(place), rest));
     }
     if glob.starts_with(['~', '$', '!']) {
         let hint = "begin with `/`, `~/`, `$PROJECT/` or a name; exceptions go into `except`";
         return Err((format!("`{item}` is not a path that can be known"), hint.to_owned()));
     }
-    let base = if glob.starts_with('/') { Some(PathBuf::from("/")) } else { None };
-    Ok((base, glob))
+    let base = if glob.starts_with('/') { "/" } else { "" };
+    Ok((PathBuf::from(base), glob))
 }
 
 /// Returns whether one of the patterns holds a file, and none with a `!` takes some of it away.
@@ -289,8 +286,8 @@ impl<'p> Here<'p> {
             if let Named::Path(glob) = &pattern.named
                 && !pattern.negated
             {
-                let real = glob.root.as_deref().and_then(|root| read.elsewhere(root));
-                paths.push(PathHere { pattern, glob, real });
+                let elsewhere = glob.root.as_deref().and_then(|root| read.elsewhere(root));
+                paths.push(PathHere { pattern, glob, real: elsewhere });
             }
         }
         Self { all: patterns, paths }

@@ -64,14 +64,11 @@ fn starts<'s>(search: &'s Arguments<'_>, start: &'s str) -> Vec<&'s str> {
     if !start.is_empty() {
         return vec![start];
     }
-    let mut starts = Vec::new();
     let mut tests = search.options.iter();
-    let first = tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P"));
-    for word in &search.operands {
-        if matches!(first, Some(test) if starts.len() == test.operands_before) {
-            break;
-        }
-        starts.push(word.text.as_str());
-    }
+    let count = match tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P")) {
+        Some(test) => test.operands_before,
+        None => search.operands.len(),
+    };
+    let starts: Vec<&str> = search.operands[..count].iter().map(|word| &*word.text).collect();
     if starts.is_empty() { vec!["."] } else { starts }
 }

@@ -29,7 +29,7 @@ pub(super) fn of_tool(
         has_command: has_command(input, &roles),
         roles,
         touch: touch(input, tool),
-        descends: has_part(&input.tool().to_lowercase(), &DESCENDING_TOOLS),
+        descends: has_part(&input.tool().to_lowercase(), DESCENDING_TOOLS),
         tool,
         place: scene.beginning(),
         length: 0,
