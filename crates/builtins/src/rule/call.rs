@@ -167,9 +167,6 @@ impl<'c> CallReading<'c> {
         here: &Here<'_>,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Checked<Option<String>> {
-        if let Some(pattern) = here.address(&mention.texts, excepted) {
-            return Ok(Some(format!("is in `{}`", pattern.written)));
-        }
         let files = self.files()?;
         let directories = match mention.command {
             Some(at) => &files.places[at].directories,
@@ -182,6 +179,9 @@ impl<'c> CallReading<'c> {
             None => files.named.clone(),
         };
         for text in mention.texts.iter() {
+            if let Some(pattern) = here.address(text, excepted) {
+                return Ok(Some(format!("is in `{}`", pattern.written)));
+            }
             let mut bases = from.clone();
             for (other, directory) in &reached {
                 if other != text {
@@ -192,14 +192,7 @@ impl<'c> CallReading<'c> {
             let mut paths = self.places(text, &bases);
             let known = paths.len();
             if directories.contains(&None) || text.starts_with(UNKNOWN) {
-                let guesses = here.guesses(self.home_of(""));
-                self.scene.look(guesses.len())?;
-                for rest in relative(text) {
-                    // Everything in an unknown directory is too vague for a guess.
-                    if !is_only_wildcards(rest) {
-                        paths.extend(at(&guesses, rest));
-                    }
-                }
+                paths.extend(self.guessed(text, here)?);
             }
             for (number, path) in paths.iter().enumerate() {
                 let descends = mention.descends && number < known;
@@ -218,6 +211,20 @@ impl<'c> CallReading<'c> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the paths of a text in the directories that it may lie in if its own is not known.
+    fn guessed(&self, text: &str, here: &Here<'_>) -> Checked<Vec<String>> {
+        let guesses = here.guesses(self.home_of(""));
+        self.scene.look(guesses.len())?;
+        let mut paths = Vec::new();
+        for rest in relative(text) {
+            // Everything in an unknown directory is too vague for a guess.
+            if !is_only_wildcards(rest) {
+                paths.extend(at(&guesses, rest));
+            }
+        }
+        Ok(paths)
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.

@@ -8,7 +8,6 @@ use super::call::CallReading;
 use super::expand::is_rest_of_path;
 use super::part::{Part, braces, fit, fit_whole};
 use super::pattern::Mistake;
-use super::texts::Texts;
 use crate::builtins::Surroundings;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
@@ -338,30 +337,23 @@ impl<'p> Here<'p> {
         None
     }
 
-    /// Returns the pattern of an address that one of these texts is.
+    /// Returns the pattern of an address that a text is.
     pub(super) fn address(
         &self,
-        texts: &Texts,
+        text: &str,
         excepted: &dyn Fn(&Path) -> bool,
     ) -> Option<&'p PathPattern> {
-        for address in texts.iter() {
-            let file = Path::new(address);
-            if !address.contains(":/") || excepted(file) {
-                continue;
-            }
-            if self.all.iter().any(|pattern| pattern.negated && pattern.holds(file)) {
-                continue;
-            }
-            for pattern in self.all {
-                if let Named::Address(named) = &pattern.named
-                    && !pattern.negated
-                    && named.fits(address)
-                {
-                    return Some(pattern);
-                }
-            }
+        let file = Path::new(text);
+        if !text.contains(":/") || excepted(file) {
+            return None;
         }
-        None
+        if self.all.iter().any(|pattern| pattern.negated && pattern.holds(file)) {
+            return None;
+        }
+        self.all.iter().find(|pattern| match &pattern.named {
+            Named::Address(address) => !pattern.negated && address.fits(text),
+            Named::Path(_) => false,
+        })
     }
 }
 
