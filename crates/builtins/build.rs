@@ -29,73 +29,63 @@ fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error
 /// Writes the tools of each agent, and for each name where its tools stand.
 fn tools(text: &str) -> Table {
     let (mut toolsets, mut renamed) = (String::new(), String::new());
-    let mut places: BTreeMap<&str, Vec<(usize, usize)>> = BTreeMap::new();
-    // The number of tools of each agent so far.
-    let mut counts: Vec<usize> = Vec::new();
-    for row in text.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
-        if let Some(head) = row.strip_prefix('[') {
-            let (agents, forms) = head.split_once(']').ok_or(row)?;
-            let end = if counts.is_empty() { "" } else { "] },\n" };
-            counts.push(0);
-            let (agents, forms) = (list(agents), forms.trim_start());
-            write!(toolsets, "{end}Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[")?;
-        } else if let Some(names) = row.strip_prefix("= ") {
-            write!(renamed, "{}, ", list(names))?;
-        } else {
-            let (head, names) = row.split_once(": ").ok_or(row)?;
-            let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
-            let kinds = if kinds == "-" { list("") } else { list(kinds) };
-            let special = special[..1].to_uppercase() + &special[1..];
-            let toolset = counts.len() - 1;
-            for name in names.split_whitespace() {
-                places.entry(name).or_default().push((toolset, counts[toolset]));
+    let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
+    for (toolset, section) in text.split("\n[").skip(1).enumerate() {
+        let (head, body) = section.split_once('\n').ok_or(section)?;
+        let (agents, forms) = head.split_once(']').ok_or(head)?;
+        let mut tools = String::new();
+        let mut at = 0;
+        for (head, names) in rows(body) {
+            if let Some(names) = head.strip_prefix("= ") {
+                write!(renamed, "{}, ", list(names))?;
+                continue;
             }
-            counts[toolset] += 1;
-            let names = list(names);
+            for name in names.split_whitespace() {
+                places.entry(name.to_owned()).or_default().push((toolset, at));
+            }
+            at += 1;
+            let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
+            let (kinds, special) = (list(kinds.trim_start_matches('-')), capitalized(special));
+            let names = list(&names);
             writeln!(
-                toolsets,
+                tools,
                 "Tool {{ kinds: {kinds}, names: {names}, special: Special::{special} }},"
             )?;
         }
+        let (agents, forms) = (list(agents), forms.trim_start());
+        writeln!(toolsets, "Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[{tools}] }},")?;
     }
-    let mut named = String::new();
-    for (name, places) in places {
-        writeln!(named, "({name:?}, &{places:?}),")?;
-    }
+    let places = pairs(places)?;
     Ok(format!(
-        "pub(super) static TOOLSETS: &[Toolset] = &[{toolsets}] }}];\n\
-         static PLACES: &[(&str, &[(usize, usize)])] = &[{named}];\n\
+        "static TOOLSETS: &[Toolset] = &[{toolsets}];\n\
+         static PLACES: &[(&str, &[(usize, usize)])] = &[{places}];\n\
          static RENAMED: &[&[&str]] = &[{renamed}];\n"
     ))
 }
 
 fn arguments(text: &str) -> Table {
-    let mut rows = String::new();
-    for row in text.lines().filter(|row| !row.starts_with('#')) {
-        let (kinds, roles) = row.split_once(": ").ok_or(row)?;
-        let (role, names) = roles.split_once(' ').ok_or(row)?;
+    let mut all = String::new();
+    for (kinds, roles) in rows(text) {
+        let (role, names) = roles.split_once(' ').ok_or(kinds)?;
         let (kinds, names) = (list(kinds), list(names));
-        writeln!(rows, "Arguments {{ kinds: {kinds}, role: Role::{role}, names: {names} }},")?;
+        writeln!(all, "Arguments {{ kinds: {kinds}, role: Role::{role}, names: {names} }},")?;
     }
-    Ok(format!("static ARGUMENTS: &[Arguments] = &[{rows}];\n"))
+    Ok(format!("static ARGUMENTS: &[Arguments] = &[{all}];\n"))
 }
 
 /// Writes the lines of the table of options, and for each program the numbers of its lines.
 fn options(text: &str) -> Table {
     let mut lines = String::new();
-    let mut programs: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut programs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, (head, body)) in rows(text).iter().enumerate() {
         let (names, subcommands) = head.split_once(' ').unwrap_or((head, ""));
         for name in names.split('|').filter(|name| !name.is_empty()) {
-            programs.entry(name).or_default().push(at);
+            programs.entry(name.to_owned()).or_default().push(at);
         }
         let subcommands = list(&subcommands.replace('|', " "));
         writeln!(lines, "Line {{ subcommands: {subcommands}, {} }},", parts(body)?)?;
     }
-    let mut numbers = String::new();
-    for (name, lines) in programs {
-        writeln!(numbers, "({name:?}, &{lines:?}),")?;
-    }
+    let numbers = pairs(programs)?;
     Ok(format!(
         "static LINES: &[Line] = &[{lines}];\n\
          static PROGRAMS: &[(&str, &[usize])] = &[{numbers}];\n"
@@ -184,46 +174,38 @@ fn groups(text: &str) -> Table {
 
 fn wrappers(text: &str) -> Table {
     let mut wrappers = String::new();
-    for row in text.lines().filter(|row| !row.starts_with('#')) {
-        let (head, body) = row.split_once(": ").ok_or(row)?;
+    for (head, body) in rows(text) {
         let (programs, subcommands) = head.split_once(' ').unwrap_or((head, ""));
-        let (mut begin, mut options, mut skip) = ("", "", "None".to_owned());
-        let (mut flags, mut value, mut shows, mut moves) = ("", "", "", "");
+        let (mut begin, mut skip) = ("None".to_owned(), "0");
+        let mut lists = BTreeMap::new();
         for part in body.split(" ; ") {
             let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
             match key {
-                "flags" => flags = rest,
-                "value" => value = rest,
-                "shows" => shows = rest,
-                "moves" => moves = rest,
-                "skip" => skip = format!("Some({rest})"),
-                _ => (begin, options) = (key, rest),
+                "skip" => skip = rest,
+                "text" | "flags" | "value" | "shows" | "moves" => drop(lists.insert(key, rest)),
+                _ => {
+                    begin = format!("Some(Begin::{})", capitalized(key));
+                    lists.insert("search", rest);
+                }
             }
         }
-        let mut parts = String::new();
-        for part in subcommands.split_whitespace() {
-            write!(parts, "{}, ", list(&part.replace('|', " ")))?;
+        let programs = list(&programs.replace('|', " "));
+        write!(wrappers, "Row {{ programs: {programs}, begin: {begin}, skip: {skip}, ")?;
+        for field in ["text", "search", "flags", "value", "shows", "moves"] {
+            write!(wrappers, "{field}: {}, ", list(lists.remove(field).unwrap_or_default()))?;
         }
-        let begin = begin[..1].to_uppercase() + &begin[1..];
-        writeln!(
-            wrappers,
-            "Row {{ programs: {}, subcommands: &[{parts}], begin: Begin::{begin}, \
-             options: {}, skip: {skip}, flags: {}, value: {}, shows: {}, moves: {} }},",
-            list(&programs.replace('|', " ")),
-            list(options),
-            list(flags),
-            list(value),
-            list(shows),
-            list(moves)
-        )?;
+        write!(wrappers, "subcommands: &[")?;
+        for part in subcommands.split_whitespace() {
+            write!(wrappers, "{}, ", list(&part.replace('|', " ")))?;
+        }
+        writeln!(wrappers, "] }},")?;
     }
     Ok(format!("static ROWS: &[Row] = &[{wrappers}];\n"))
 }
 
 fn functions(text: &str) -> Table {
     let mut functions = String::new();
-    for row in text.lines().filter(|row| !row.starts_with('#')) {
-        let (command, names) = row.split_once(": ").ok_or(row)?;
+    for (command, names) in rows(text) {
         let module = command.strip_prefix("of ").unwrap_or_default();
         let command = if module.is_empty() { command } else { "" };
         let names: Vec<&str> = names.split(", ").collect();
@@ -259,6 +241,20 @@ fn rows(text: &str) -> Vec<(&str, String)> {
         rows.push((head, body.to_owned()));
     }
     rows
+}
+
+/// Returns the items of a map from a name to places.
+fn pairs<P: std::fmt::Debug>(map: BTreeMap<String, Vec<P>>) -> Table {
+    let mut pairs = String::new();
+    for (name, places) in map {
+        writeln!(pairs, "({name:?}, &{places:?}),")?;
+    }
+    Ok(pairs)
+}
+
+/// Returns the name of a variant.
+fn capitalized(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }
 
 fn list(words: &str) -> String {

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use super::{BuiltinError, Surroundings, Work, tool};
+use super::{BuiltinError, Surroundings, Work};
+use crate::calls::only_reads;
 use hookexec::event::{Contract, Event, Rewrite};
 use hookexec::matcher::Matcher;
 use hookexec::wire::{Input, Output};
@@ -36,7 +37,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
             return Ok(None);
         }
         let may_be_elided = match &*tools {
-            [] => tool::only_reads(input),
+            [] => only_reads(input),
             tools => tools.iter().any(|matcher| matcher.matches(input.tool())),
         };
         let Some(response) = input.tool_response.as_ref().filter(|_| may_be_elided) else {

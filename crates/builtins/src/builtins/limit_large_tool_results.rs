@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::spill::Spill;
-use super::{BuiltinError, Surroundings, Work, arguments, tool};
+use super::{BuiltinError, Surroundings, Work, arguments};
+use crate::calls::only_reads;
 use hookexec::event::Event;
 use hookexec::wire::Output;
 use hookexec_files::text;
@@ -37,7 +38,7 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         let Some(mut response) = input.tool_response.clone() else { return Ok(None) };
         let mut cutter = Cutter {
             limit,
-            keeps_head: keeps_head.unwrap_or_else(|| tool::only_reads(input)),
+            keeps_head: keeps_head.unwrap_or_else(|| only_reads(input)),
             spill: &spill,
             tool: input.tool(),
             cut: 0,

@@ -22,7 +22,6 @@ mod redact_secrets;
 pub mod secrets;
 mod spill;
 mod surroundings;
-pub(crate) mod tool;
 
 use std::collections::HashMap;
 use std::ops::Deref;

@@ -1,14 +1,15 @@
 //! The arguments of a tool call by their roles.
 
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 use serde_json::Value;
 
-use super::command::{Frame, SimpleCommand, Word};
+use super::command::{Frame, SimpleCommand, Word, line_of};
 use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
-use crate::tools::{Role, Roles, Special, TOOL_KINDS, kinds_anywhere, special};
+use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
 use hookexec::wire::{Input, JsonObject};
 
 /// The arguments of one call.
@@ -35,36 +36,29 @@ impl<'i> Arguments<'i> {
     }
 
     pub(super) fn role(&self, key: &str) -> Option<Role> {
-        self.roles.get(key).map(|(role, _)| role)
+        let (role, _) = self.roles.get(key)?;
+        Some(role)
     }
 
     /// Returns the arguments that have `role`.
-    pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = &'i Value> {
-        let values = self.values.iter();
-        values.filter(move |(key, _)| self.role(key) == Some(role)).map(|(_, value)| value)
+    pub(super) fn with_role(&self, role: Role) -> Vec<&'i Value> {
+        let mut found = Vec::new();
+        for (key, value) in self.values {
+            if self.role(key) == Some(role) {
+                found.push(value);
+            }
+        }
+        found
     }
 
     pub(super) fn commands(&self) -> Vec<SimpleCommand> {
         if !self.is("shell") {
             return Vec::new();
         }
-        let texts: Vec<&Value> = self.with_role(Role::Command).collect();
-        let words: Vec<&Value> = self.with_role(Role::Words).collect();
-        let mut commands = match (&*texts, &*words) {
-            ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
-                let read = commands_of_powershell(text);
-                read.unwrap_or_else(|| vec![SimpleCommand::unreadable(&self.all_text())])
-            }
-            _ if !self.is_text_of_shell() => vec![SimpleCommand::unreadable(&self.all_text())],
-            ([Value::String(text)], []) => commands_of_text(text),
-            ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
-            // A tool may run the program alone, or give all of it to a shell.
-            ([program], [Value::Array(words)])
-                if is_plain(program) && words.iter().all(is_plain) =>
-            {
-                commands_of_words(&[std::slice::from_ref(*program), words].concat())
-            }
-            _ => vec![SimpleCommand::unreadable(&self.all_text())],
+        let read = self.read_commands();
+        let mut commands = match read {
+            Some(commands) => commands,
+            None => vec![SimpleCommand::unreadable(&self.all_text())],
         };
         if self.unknown_argument().is_some() {
             for command in &mut commands {
@@ -74,31 +68,59 @@ impl<'i> Arguments<'i> {
         commands
     }
 
+    /// Returns the commands; `None` if they can't be read.
+    fn read_commands(&self) -> Option<Vec<SimpleCommand>> {
+        let (texts, words) = (self.with_role(Role::Command), self.with_role(Role::Words));
+        match (&*texts, &*words) {
+            ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
+                commands_of_powershell(text)
+            }
+            _ if !self.is_text_of_shell() => None,
+            ([Value::String(text)], []) => Some(commands_of_text(text)),
+            ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => {
+                Some(commands_of_words(words_of(argv)?))
+            }
+            // A tool may run the program alone, or give all of it to a shell.
+            ([program], [Value::Array(words)])
+                if is_plain(program) && words.iter().all(is_plain) =>
+            {
+                let argv = [from_ref(*program), words].concat();
+                Some(commands_of_words(words_of(&argv)?))
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the text of the command, for people and scripts.
     pub(super) fn text(&self) -> Option<String> {
         if !self.is("shell") {
             return None;
         }
-        match self.with_role(Role::Command).next()? {
+        match self.with_role(Role::Command).first()? {
             Value::String(text) => Some(text.clone()),
-            Value::Array(words) => {
-                let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-                Some(words?.join(" "))
-            }
+            Value::Array(argv) => Some(line_of(&words_of(argv)?)),
             _ => None,
         }
     }
 
     /// Returns every text among the arguments that is not for people, behind the name of the shell.
     fn all_text(&self) -> String {
-        let mut text = self.other_shell().map(|shell| format!("{shell} ")).unwrap_or_default();
-        for (_, value) in
-            self.values.iter().filter(|(key, _)| !HARMLESS_ARGUMENTS.contains(&key.as_str()))
-        {
-            let items = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            for part in items.iter().filter_map(Value::as_str) {
-                text.push_str(part);
-                text.push('\n');
+        let mut text = String::new();
+        if let Some(shell) = self.other_shell() {
+            text.extend([shell, " "]);
+        }
+        for (key, value) in self.values {
+            if HARMLESS_ARGUMENTS.contains(&&**key) {
+                continue;
+            }
+            let items = match value {
+                Value::Array(items) => items,
+                other => from_ref(other),
+            };
+            for item in items {
+                if let Value::String(part) = item {
+                    text.extend([part, "\n"]);
+                }
             }
         }
         text
@@ -120,11 +142,13 @@ impl<'i> Arguments<'i> {
     /// says what is run.
     pub(super) fn unknown_argument(&self) -> Option<&'i str> {
         for (key, value) in self.values {
-            let is_plain = matches!(self.role(key), Some(Role::Command | Role::Words))
-                || HARMLESS_ARGUMENTS.contains(&key.as_str())
-                || DIRECTORIES.contains(&key.as_str())
-                || matches!(value, Value::Null | Value::Bool(false));
-            if !is_plain {
+            if matches!(self.role(key), Some(Role::Command | Role::Words))
+                || matches!(value, Value::Null | Value::Bool(false))
+            {
+                continue;
+            }
+            let key = &**key;
+            if !HARMLESS_ARGUMENTS.contains(&key) && !DIRECTORIES.contains(&key) {
                 return Some(key);
             }
         }
@@ -161,28 +185,47 @@ pub(crate) fn kinds(input: &Input) -> Vec<String> {
         known => known.to_vec(),
     };
     // A tool that is called like its kind does not repeat it.
-    if TOOL_KINDS.iter().any(|(kind, _)| *kind == input.tool()) {
+    if is_kind(input.tool()) {
         kinds.push(input.tool().to_owned());
     }
     kinds
 }
 
+/// Returns whether it is certain that the tool of a call writes nothing.
+pub(crate) fn only_reads(input: &Input) -> bool {
+    input.tool_read_only == Some(true) || is_only(input, &["read", "list", "glob", "grep"])
+}
+
+/// Returns whether it is certain that the tool of a call shows nothing of what was there.
+pub(crate) fn only_writes(input: &Input) -> bool {
+    !only_reads(input) && is_only(input, &["write"])
+}
+
+/// A tool of several kinds is only what all of them are.
+fn is_only(input: &Input, wanted: &[&str]) -> bool {
+    let kinds = kinds(input);
+    !kinds.is_empty() && kinds.iter().all(|kind| wanted.contains(&&**kind))
+}
+
 /// Returns whether no shell makes anything else of a word.
 fn is_plain(word: &Value) -> bool {
     let Value::String(text) = word else { return false };
-    let mut letters = text.chars();
     !text.is_empty()
         && !text.starts_with('=')
-        && letters.all(|letter| letter.is_alphanumeric() || "_-./:@%+=,".contains(letter))
+        && !text
+            .contains(|letter: char| !letter.is_alphanumeric() && !"_-./:@%+=,".contains(letter))
 }
 
-/// Returns the commands of a list of words, which no shell reads.
-fn commands_of_words(argv: &[Value]) -> Vec<SimpleCommand> {
-    let words: Option<Vec<Word>> =
-        argv.iter().map(|word| Some(Word::known(word.as_str()?))).collect();
-    let Some(words) = words.filter(|words| !words.is_empty()) else {
+/// Returns the words of a list of texts, which no shell reads; `None` if it has something else.
+fn words_of(argv: &[Value]) -> Option<Vec<Word>> {
+    argv.iter().map(|word| Some(Word::known(word.as_str()?))).collect()
+}
+
+/// Returns the commands of words. Nothing is known without a word.
+fn commands_of_words(words: Vec<Word>) -> Vec<SimpleCommand> {
+    if words.is_empty() {
         return vec![SimpleCommand::unreadable("")];
-    };
+    }
     let mut found = Found::default();
     let command = found.begun(&Frame { pipeline: 1, ..Frame::default() });
     found.simple(SimpleCommand { words, ..command });

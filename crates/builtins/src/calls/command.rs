@@ -122,15 +122,19 @@ impl Hidden {
             }
             words.push(word.to_owned());
             // An assignment, an option with its value, or a list in braces.
-            if word.contains(['=', ',']) {
-                let parts = word.split(['=', ',']).filter(|part| !part.is_empty());
-                words.extend(parts.map(str::to_owned));
+            for part in word.split(['=', ',']) {
+                if !part.is_empty() && part != word {
+                    words.push(part.to_owned());
+                }
             }
         }
         // A shell may take what it runs from a pipe, a file or the network.
-        let gets_text =
-            text.contains(['|', '<']) || words.iter().any(|word| FETCHERS.contains(&word.as_str()));
-        if gets_text && words.iter().any(|word| is_shell(word)) {
+        let (mut gets_text, mut has_shell) = (text.contains(['|', '<']), false);
+        for word in &words {
+            gets_text |= FETCHERS.contains(&&**word);
+            has_shell |= is_shell(word);
+        }
+        if gets_text && has_shell {
             return Self::Anything;
         }
         // A mark that there are several commands.
@@ -142,7 +146,7 @@ impl Hidden {
 
     /// Returns commands of which all words stand among these, if they are known and no `others` come.
     pub(super) fn of_words(words: &[Word], others: bool) -> Self {
-        if others || words.iter().any(|word| !word.is_known()) {
+        if others || !are_known(words) {
             return Self::Anything;
         }
         Self::words_of(&line_of(words))
@@ -151,8 +155,21 @@ impl Hidden {
 
 /// Returns the texts of words as one line.
 pub(crate) fn line_of(words: &[Word]) -> String {
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    texts.join(" ")
+    texts(words).join(" ")
+}
+
+fn texts(words: &[Word]) -> Vec<String> {
+    words.iter().map(|word| word.text.clone()).collect()
+}
+
+/// Returns whether one of the words is one of these texts.
+pub(super) fn has_word(words: &[Word], texts: &[&str]) -> bool {
+    words.iter().any(|word| texts.contains(&&*word.text))
+}
+
+/// Returns whether the program gets exactly these words.
+pub(super) fn are_known(words: &[Word]) -> bool {
+    words.iter().all(Word::is_known)
 }
 
 /// Returns whether a letter may be one of a word that stands in a text.
@@ -162,8 +179,13 @@ fn is_part(letter: char) -> bool {
 
 /// Returns whether a `:` stands where a command may begin.
 fn may_run_colon(text: &str) -> bool {
-    text.starts_with(':')
-        || [" :", "\n:", ";:", "|:", "&:", "(:"].iter().any(|begun| text.contains(begun))
+    for (at, _) in text.match_indices(':') {
+        let before = &text[..at];
+        if before.is_empty() || before.ends_with([' ', '\n', ';', '|', '&', '(']) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a shell may put a word together that does not stand in a text.
@@ -227,6 +249,12 @@ impl Frame {
         inner.wrappers.push(program.to_owned());
         inner
     }
+
+    /// Returns the name of the program that runs it; nothing without one.
+    pub(super) fn program(&self) -> &str {
+        let Some(program) = self.wrappers.last() else { return "" };
+        program
+    }
 }
 
 /// One simple command of a call, such as `grep -n x file` in `grep -n x file | head`.
@@ -273,25 +301,40 @@ impl SimpleCommand {
 
     /// Returns the command as data for conditions and hooks.
     pub(super) fn described(&self) -> describe::Command {
-        let mut words = self.words.iter().map(|word| word.text.clone());
-        let varies = self.assignments.iter().chain(&self.words).any(Word::may_vary);
-        let redirections = self.redirections.iter().filter(|redirection| redirection.is_file());
+        let mut args = texts(&self.words);
+        let program = if args.is_empty() { String::new() } else { args.remove(0) };
+        let mut redirections = Vec::new();
+        for redirection in &self.redirections {
+            if redirection.is_file() {
+                redirections.push(redirection.described());
+            }
+        }
         describe::Command {
-            program: words.next().unwrap_or_default(),
-            args: words.collect(),
+            program,
+            args,
             pipeline: self.frame.pipeline,
             piped: self.frame.piped,
-            redirections: redirections.map(Redirection::described).collect(),
-            assignments: self.assignments.iter().map(|word| word.text.clone()).collect(),
+            redirections,
+            assignments: texts(&self.assignments),
             wrappers: self.frame.wrappers.clone(),
-            uncertain: !self.is_certain
-                || self.redirections.iter().any(|redirection| !redirection.word.is_known())
-                || self.frame.more
-                || self.assignments.is_empty() && !self.sets.is_empty()
-                || varies
-                || self.hidden != Hidden::Nothing,
+            uncertain: self.is_uncertain(),
             hides: self.hidden != Hidden::Nothing,
         }
+    }
+
+    /// Returns whether something runs that its words do not say.
+    fn is_uncertain(&self) -> bool {
+        if !self.is_certain || self.frame.more || self.hidden != Hidden::Nothing {
+            return true;
+        }
+        if self.redirections.iter().any(|redirection| !redirection.word.is_known()) {
+            return true;
+        }
+        // A builtin sets them, not the command before it.
+        if self.assignments.is_empty() && !self.sets.is_empty() {
+            return true;
+        }
+        self.assignments.iter().any(Word::may_vary) || self.words.iter().any(Word::may_vary)
     }
 }
 

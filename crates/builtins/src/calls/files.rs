@@ -31,17 +31,17 @@ impl Files<'_> {
         if path.is_empty() {
             return;
         }
-        // Whether a tool expands `~` is its own affair.
         let directory = directory(self.call.input);
-        let certain =
-            certain && directory.is_some() && !path.starts_with('~') && !path.contains('\0');
+        // Whether a tool expands `~` is its own affair.
+        let is_plain = !path.starts_with('~') && !path.contains('\0');
+        let certain = certain && is_plain && directory.is_some();
         let directory = directory.unwrap_or_else(|| PathBuf::from(&self.call.input.cwd));
         let path = lexical(&directory.join(path)).to_string_lossy().into_owned();
-        if let Some(known) =
-            self.found.iter_mut().find(|file| file.path == path && file.touched == touched)
-        {
-            known.certain |= certain;
-            return;
+        for file in &mut self.found {
+            if file.path == path && file.touched == touched {
+                file.certain |= certain;
+                return;
+            }
         }
         self.found.push(TouchedFile { path, touched, certain });
     }
@@ -49,8 +49,10 @@ impl Files<'_> {
     /// Adds the files in the arguments of a tool that runs no command.
     fn named(&mut self) {
         let call = self.call;
-        for patch in call.with_role(Role::Patch).filter_map(Value::as_str) {
-            self.patch(patch);
+        for patch in call.with_role(Role::Patch) {
+            if let Value::String(text) = patch {
+                self.patch(text);
+            }
         }
         let Some(touched) = touched(call) else { return };
         for role in [Role::Path, Role::Paths] {
@@ -64,12 +66,16 @@ impl Files<'_> {
     fn value(&mut self, value: &Value, touched: Touched) {
         match value {
             Value::String(path) => self.add(path, touched, true),
-            Value::Array(items) => items.iter().for_each(|item| self.value(item, touched)),
+            Value::Array(items) => {
+                for item in items {
+                    self.value(item, touched);
+                }
+            }
             Value::Object(object) => {
-                for (_, value) in
-                    object.iter().filter(|(key, _)| self.call.role(key) == Some(Role::Path))
-                {
-                    self.value(value, touched);
+                for (key, value) in object {
+                    if self.call.role(key) == Some(Role::Path) {
+                        self.value(value, touched);
+                    }
                 }
             }
             _ => {}
@@ -77,13 +83,12 @@ impl Files<'_> {
     }
 
     fn patch(&mut self, text: &str) {
-        let edits = patch::edits(text).filter(|edits| !edits.is_empty());
-        let Some(edits) = edits else {
+        let edits = patch::edits(text).unwrap_or_default();
+        if edits.is_empty() {
             for file in patch::files(text) {
                 self.add(&file, Touched::Edit, false);
             }
-            return;
-        };
+        }
         for edit in edits {
             let touched = match edit.kind {
                 patch::Kind::Add => Touched::Write,
@@ -96,9 +101,11 @@ impl Files<'_> {
 
     /// Adds the files that commands redirect from and to.
     fn redirected(&mut self, commands: &[Command]) {
-        let strays = commands.iter().any(|command| {
-            command.hides || matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt")
-        });
+        let mut strays = false;
+        for command in commands {
+            let program = &*command.program;
+            strays |= command.hides || matches!(program, "cd" | "pushd" | "popd" | "shopt");
+        }
         for command in commands {
             // A program that runs it may have gone to another directory, or have another root.
             let is_sure = command.wrappers.iter().all(|name| is_shell(name));
@@ -126,6 +133,10 @@ fn touched(call: &Arguments<'_>) -> Option<Touched> {
     if call.is("edit") {
         return Some(Touched::Edit);
     }
-    let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
-    if reads { Some(Touched::Read) } else { None }
+    for kind in ["read", "list", "glob", "grep"] {
+        if call.is(kind) {
+            return Some(Touched::Read);
+        }
+    }
+    None
 }

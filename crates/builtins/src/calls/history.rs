@@ -35,16 +35,21 @@ impl History {
     }
 
     pub(super) fn add(&mut self, change: Change) {
+        let count = self.count();
         if !self.is_full() {
-            let count = self.0.as_ref().map_or(1, |step| step.count + 1);
             let before = std::mem::take(self);
-            self.0 = Some(Arc::new(Step { change, before, count }));
+            self.0 = Some(Arc::new(Step { change, before, count: count + 1 }));
         }
     }
 
     /// Returns whether there may be more steps than are kept. No command is read behind them.
     pub(super) fn is_full(&self) -> bool {
-        self.0.as_ref().is_some_and(|step| step.count > 200)
+        self.count() > 200
+    }
+
+    fn count(&self) -> usize {
+        let Some(step) = &self.0 else { return 0 };
+        step.count
     }
 
     /// Notes that the shell may also be as it is after `before`, and returns whether that differs.
@@ -91,37 +96,43 @@ impl History {
         }
     }
 
-    /// Notes what a command did to its shell.
-    pub(super) fn note(&mut self, assignments: &[Word], words: &[Word]) {
-        let Some((program, arguments)) = words.split_first() else {
-            for word in assignments {
-                self.add(Change::Set(word.clone()));
-            }
-            return;
-        };
-        match &*program.text {
-            "cd" | "chdir" | "pushd" => {
-                // `cd -` goes back, and an option that a shell lacks makes `cd` fail.
-                let is_plain = arguments.iter().all(|word| !word.text.starts_with('-'));
-                if is_plain && (!arguments.is_empty() || program.text != "pushd") {
-                    let to = arguments.first().cloned();
-                    self.add(Change::Went { to, is_sure: false });
-                } else {
-                    self.add(Change::Strayed);
-                }
-            }
+    /// Notes the variables that words set.
+    pub(super) fn assign(&mut self, assignments: &[Word]) {
+        for word in assignments {
+            self.add(Change::Set(word.clone()));
+        }
+    }
+
+    /// Notes what a program did to its shell.
+    pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
+        match program {
+            "cd" | "chdir" | "pushd" => self.add(went(program, arguments)),
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => {
-                for word in arguments.iter().filter(|word| word.text.contains('=')) {
-                    self.add(Change::Set(word.clone()));
+                for word in arguments {
+                    if word.text.contains('=') {
+                        self.add(Change::Set(word.clone()));
+                    }
                 }
             }
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
-                for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
-                    self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
+                for word in arguments {
+                    if !word.text.starts_with('-') {
+                        let value = Word::unknown("$0").behind(&format!("{}=", word.text));
+                        self.add(Change::Set(value));
+                    }
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Returns the step of `cd` or `pushd`. `cd -` goes back, and an option that a shell lacks makes `cd` fail.
+fn went(program: &str, arguments: &[Word]) -> Change {
+    let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
+    if has_option || arguments.is_empty() && program == "pushd" {
+        return Change::Strayed;
+    }
+    Change::Went { to: arguments.first().cloned(), is_sure: false }
 }

@@ -7,14 +7,13 @@ mod arguments;
 mod command;
 mod files;
 mod history;
-pub(crate) mod names;
 mod powershell;
 mod reader;
 mod shells;
 mod simple;
 mod wrappers;
 
-pub(crate) use arguments::{directory, kinds, named_directories};
+pub(crate) use arguments::{directory, kinds, named_directories, only_reads, only_writes};
 pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, line_of};
 pub(crate) use history::{Change, History};
 pub(crate) use reader::{LONGEST, commands_of_text};
@@ -26,10 +25,17 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use arguments::Arguments;
+
 use crate::tools::kinds_of;
 use hookexec::describe::{CallDescription, DescribeCall};
 use hookexec::handler::Call;
 use hookexec::wire::Input;
+
+/// Names that the reader of shell texts and the rules know; `names.txt` says what each list is.
+pub(crate) mod names {
+    include!(concat!(env!("OUT_DIR"), "/names.rs"));
+}
 
 /// Reads tool calls by the one table of tools.
 #[derive(Debug)]
@@ -50,30 +56,34 @@ pub(crate) struct Reading {
 impl Reading {
     /// Returns the reading of a call. All hooks share it.
     pub(crate) fn of(call: &Call<'_>) -> Arc<Self> {
-        let shared = call.description().reading.clone();
-        if let Some(Ok(reading)) = shared.map(Arc::downcast) {
+        if let Some(reading) = &call.description().reading
+            && let Ok(reading) = Arc::clone(reading).downcast()
+        {
             return reading;
         }
         // The host reads calls in its own way.
-        let reading = KnownTools.describe(call.input).reading.map(Arc::downcast);
-        reading.and_then(Result::ok).unwrap_or_default()
+        match Arguments::of(call.input) {
+            Some(arguments) => Arc::new(Self::read(&arguments)),
+            None => Arc::default(),
+        }
+    }
+
+    fn read(call: &Arguments<'_>) -> Self {
+        let unknown_argument = call.unknown_argument().map(str::to_owned);
+        Self { commands: call.commands(), unknown_argument, ..Self::default() }
     }
 }
 
 impl DescribeCall for KnownTools {
     fn describe(&self, input: &Input) -> CallDescription {
-        let Some(call) = arguments::Arguments::of(input) else { return CallDescription::default() };
-        let unknown_argument = call.unknown_argument().map(str::to_owned);
-        let commands = call.commands();
-        let described: Vec<_> = commands.iter().map(SimpleCommand::described).collect();
-        let files = files::of_call(&call, &described);
-        let reading =
-            Reading { commands, unknown_argument: unknown_argument.clone(), ..Reading::default() };
+        let Some(call) = Arguments::of(input) else { return CallDescription::default() };
+        let reading = Reading::read(&call);
+        let commands: Vec<_> = reading.commands.iter().map(SimpleCommand::described).collect();
         CallDescription {
-            commands: described,
-            files,
+            files: files::of_call(&call, &commands),
+            commands,
             text: call.text(),
-            unknown_argument,
+            unknown_argument: reading.unknown_argument.clone(),
             reading: Some(Arc::new(reading)),
         }
     }

@@ -10,13 +10,13 @@ use super::reader::commands_of_text;
 pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     let mut commands = Vec::new();
     for mut command in commands_of_text(&as_posix(text)?) {
-        let program = command.words.first().map(|word| word.text.to_ascii_lowercase());
-        if program.is_some_and(|program| POWERSHELL_RUNNERS.contains(&&*program)) {
+        if let Some(program) = command.words.first()
+            && POWERSHELL_RUNNERS.contains(&&*program.text.to_ascii_lowercase())
+        {
             return None;
         }
         if command.frame.wrappers.is_empty() {
-            let mut words = vec![Word::known("powershell")];
-            words.extend(command.words.iter().cloned());
+            let words = [&[Word::known("powershell")], &*command.words].concat();
             // PowerShell may know a function or an alias of this name: nothing is allowed for certain.
             commands.push(SimpleCommand { words, is_certain: false, ..command.clone() });
         }

@@ -1,6 +1,6 @@
 //! Shells, their builtins and interpreters: programs that take a text and run it.
 
-use super::command::{Certainty, Word, line_of};
+use super::command::{Certainty, Word, are_known, has_word, line_of};
 use super::names::{
     CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
     SETTERS, SHELLS, SPECIAL_VARIABLES,
@@ -33,10 +33,16 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
             matches!(shell_code(words), Inner::Text(_) | Inner::File(_))
         }
         program if INTERPRETERS.contains(&program) => {
-            words.iter().rev().skip(1).any(|word| CODE_OPTIONS.contains(&&*word.text))
+            let [options @ .., _] = words else { return false };
+            has_word(options, CODE_OPTIONS)
         }
         _ => false,
     }
+}
+
+/// Returns whether a shell evaluates an index in which it expands something.
+fn has_expanded_index(word: &Word) -> bool {
+    word.text.contains('[') && word.text.contains(['$', '`'])
 }
 
 fn without_version(name: &str) -> &str {
@@ -45,45 +51,49 @@ fn without_version(name: &str) -> &str {
 
 /// Returns whether a variable may be one of a loop that changes nothing else.
 pub(super) fn is_plain_variable(name: &str) -> bool {
-    let mut letters = name.bytes();
-    letters.all(|letter| matches!(letter, b'a'..=b'z' | b'_' | b'0'..=b'9'))
+    !name.contains(|letter: char| !matches!(letter, 'a'..='z' | '_' | '0'..='9'))
         && !SPECIAL_VARIABLES.contains(&name)
 }
 
-/// Returns whether a text may set a variable that a shell evaluates.
-pub(super) fn names_evaluated(word: &Word) -> bool {
-    EVALUATED.iter().any(|name| word.text.contains(name))
-        || ["aliases=", "functions=", "commands="].iter().any(|name| word.text.starts_with(name))
+/// Returns whether words may set a variable that a shell evaluates.
+pub(super) fn names_evaluated(words: &[Word]) -> bool {
+    for word in words {
+        let text = &word.text;
+        if text.starts_with("aliases=")
+            || text.starts_with("functions=")
+            || text.starts_with("commands=")
+            || EVALUATED.iter().any(|name| text.contains(name))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the variables that a command sets and that may change what runs.
 pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     let mut sets = Vec::new();
     for word in assignments {
-        let name = word.text.split(['=', '[', '+']).next().unwrap_or_default();
-        let value = word.text.split_once('=').map_or("", |(_, value)| value);
-        let is_harmless = HARMLESS_VARIABLES.contains(&name) || name.starts_with("LC_");
-        // `RAILS_ENV=production` names another database.
-        let is_elsewhere = name.ends_with("_ENV")
-            && !matches!(value, "test" | "testing" | "dev" | "development" | "ci" | "local");
-        // Programs such as `make` run the code in a value.
-        if !is_harmless
-            || is_elsewhere
-            || value.contains(|one: char| !one.is_alphanumeric() && !"_-+.,:@/=".contains(one))
-        {
-            sets.push(name.to_owned());
+        if !is_harmless(word) {
+            sets.push(variable_of(word).to_owned());
         }
     }
-    let Some((program, arguments)) = words.split_first() else { return sets };
+    let [program, arguments @ ..] = words else { return sets };
     let name = program.text.as_str();
-    let exports = name == "export"
-        || arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains('x'));
-    for (place, word) in arguments.iter().enumerate() {
-        let follows_v = place > 0 && arguments[place - 1].text == "-v";
-        let is_set = SETTERS.contains(&name) && !word.text.starts_with('-')
-            || name == "let"
-            || name == "printf" && (follows_v || word.text.starts_with("-v"));
-        let variable = word.text.split(['=', '[', '+']).next().unwrap_or_default();
+    let mut exports = name == "export";
+    for word in arguments {
+        exports |= word.text.starts_with('-') && word.text.contains('x');
+    }
+    let mut follows_v = false;
+    for word in arguments {
+        let is_option = word.text.starts_with('-');
+        let is_set = match name {
+            "let" => true,
+            "printf" => follows_v || word.text.starts_with("-v"),
+            _ => SETTERS.contains(&name) && !is_option,
+        };
+        follows_v = word.text == "-v";
+        let variable = variable_of(word);
         let is_local = word.is_known() && is_plain_variable(variable) && name != "let" && !exports;
         if is_set && !is_local && !HARMLESS_VARIABLES.contains(&variable) {
             sets.push(variable.to_owned());
@@ -92,25 +102,37 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     sets
 }
 
+/// Returns the name of the variable that a word sets.
+fn variable_of(word: &Word) -> &str {
+    word.text.split(['=', '[', '+']).next().unwrap_or_default()
+}
+
+/// Returns whether a variable before a command changes nothing that runs.
+fn is_harmless(assignment: &Word) -> bool {
+    let name = variable_of(assignment);
+    if !HARMLESS_VARIABLES.contains(&name) && !name.starts_with("LC_") {
+        return false;
+    }
+    let (_, value) = assignment.text.split_once('=').unwrap_or_default();
+    // `RAILS_ENV=production` names another database.
+    if name.ends_with("_ENV")
+        && !matches!(value, "test" | "testing" | "dev" | "development" | "ci" | "local")
+    {
+        return false;
+    }
+    // Programs such as `make` run the code in a value.
+    !value.contains(|one: char| !one.is_alphanumeric() && !"_-+.,:@/=".contains(one))
+}
+
 /// Returns whether a builtin of a shell evaluates arguments of which not all is known.
 pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
     match name {
-        "[" | "test" | "[[" => {
-            let may_be_test = words.len() < 3
-                && words.iter().any(|word| word.is_unknown() && word.text.starts_with(['$', '`']));
-            let mut operands = words
-                .iter()
-                .filter(|word| !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]"));
-            (may_be_test || words.iter().any(is_arithmetic)) && !operands.all(is_number)
-        }
+        "[" | "test" | "[[" => test_evaluates(words),
         "printf" => {
-            let Some((format, values)) = words.split_first() else { return false };
-            let mut parts = format.text.split('%').skip(1);
-            let is_plain = format.is_known()
-                && parts.all(|part| part.is_empty() || part.starts_with(['s', 'b', 'q', '%']));
-            !is_plain && !values.iter().all(is_number)
+            let [format, values @ ..] = words else { return false };
+            !(format.is_known() && has_texts_only(&format.text) || are_numbers(values))
         }
-        _ if COUNTERS.contains(&name) => !words.iter().all(is_number),
+        _ if COUNTERS.contains(&name) => !are_numbers(words),
         _ if EVALUATORS.contains(&name) => {
             words.iter().any(|word| !word.is_known() && word.known == 0 || word.text.contains('['))
         }
@@ -118,8 +140,30 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
     }
 }
 
+/// Returns whether a test may have an operator that evaluates its operands, and one that is not a number.
+fn test_evaluates(words: &[Word]) -> bool {
+    let (mut evaluates, mut has_other) = (false, false);
+    for word in words {
+        let may_be_test = word.is_unknown() && word.text.starts_with(['$', '`']);
+        evaluates |= is_arithmetic(word) || words.len() < 3 && may_be_test;
+        let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
+        has_other |= is_operand && !is_number(word);
+    }
+    evaluates && has_other
+}
+
+/// Returns whether all values of a format of `printf` are texts.
+fn has_texts_only(format: &str) -> bool {
+    let mut parts = format.split('%').skip(1);
+    parts.all(|part| part.is_empty() || part.starts_with(['s', 'b', 'q', '%']))
+}
+
+fn are_numbers(words: &[Word]) -> bool {
+    words.iter().all(is_number)
+}
+
 fn is_number(word: &Word) -> bool {
-    word.is_known() && word.text.bytes().all(|byte| byte.is_ascii_digit())
+    word.is_known() && !word.text.contains(|letter: char| !letter.is_ascii_digit())
         || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
 }
 
@@ -142,7 +186,7 @@ fn is_plain_setting(text: &str) -> bool {
     match text.strip_prefix(['-', '+']) {
         Some(letters) => {
             let letters = letters.strip_suffix('o').unwrap_or(letters);
-            letters.bytes().all(|letter| b"eux".contains(&letter))
+            letters.trim_matches(['e', 'u', 'x']).is_empty()
         }
         None => text == "pipefail",
     }
@@ -151,30 +195,21 @@ fn is_plain_setting(text: &str) -> bool {
 /// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
 /// interpreter.
 pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inner<'w> {
-    let mut indices = words.iter().filter(|word| word.text.contains('['));
-    if EVALUATORS.contains(&name) && indices.any(|word| word.text.contains(['$', '`'])) {
+    if EVALUATORS.contains(&name) && words.iter().any(has_expanded_index) {
         return Inner::Unknown;
     }
-    match name {
-        "eval" => match words {
-            [word] if is_settings(word) => Inner::Nothing,
-            _ => joined(words),
-        },
-        "trap" => match words {
-            [action, ..] if action.is_known() && !action.text.starts_with('-') => {
-                Inner::Text(action.text.clone())
-            }
-            [option, ..] if option.text == "-" => Inner::Nothing,
-            _ => Inner::Unknown,
-        },
-        "source" | "." => match words.first() {
-            Some(script) if is_settings(script) => Inner::Nothing,
-            Some(script) => file(script, true),
-            None => Inner::Nothing,
-        },
-        "shopt" if words.iter().any(|word| !word.is_known() || word.text == "expand_aliases") => {
-            Inner::Unknown
+    match (name, words) {
+        ("eval", [word]) if is_settings(word) => Inner::Nothing,
+        ("eval", _) => joined(words),
+        ("trap", [action, ..]) if action.is_known() && !action.text.starts_with('-') => {
+            Inner::Text(action.text.clone())
         }
+        ("trap", [option, ..]) if option.text == "-" => Inner::Nothing,
+        ("trap", _) => Inner::Unknown,
+        ("source" | ".", []) => Inner::Nothing,
+        ("source" | ".", [script, ..]) if is_settings(script) => Inner::Nothing,
+        ("source" | ".", [script, ..]) => file(script, true),
+        ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
         _ => match without_version(name) {
             shell if SHELLS.contains(&shell) => shell_code(words),
             program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
@@ -193,31 +228,32 @@ pub(super) fn joined(words: &[Word]) -> Inner<'_> {
         return Inner::Nothing;
     }
     let text = line_of(words);
-    if words.iter().all(Word::is_known) { Inner::Text(text) } else { Inner::Open(text) }
+    if are_known(words) { Inner::Text(text) } else { Inner::Open(text) }
 }
 
 /// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
 /// `<(kubectl completion bash)`.
 fn is_settings(word: &Word) -> bool {
-    let text = word.text.strip_prefix("$(").or_else(|| word.text.strip_prefix("<("));
-    let Some(inside) = text.and_then(|text| text.strip_suffix(')')) else { return false };
-    let mut words = inside.split(' ');
-    let is_printer = words.next().is_some_and(|name| PRINTERS.contains(&&*super::base_name(name)));
-    let is_one = !inside.contains(['|', ';', '&', '\n', '$', '`', '(', '<']);
-    is_one && (is_printer || words.next() == Some("completion"))
+    let Some(inside) = inside_brackets(&word.text) else { return false };
+    if inside.contains(['|', ';', '&', '\n', '$', '`', '(', '<']) {
+        return false;
+    }
+    let (program, arguments) = inside.split_once(' ').unwrap_or((inside, ""));
+    PRINTERS.contains(&&*super::base_name(program))
+        || arguments.split(' ').next() == Some("completion")
 }
 
-fn has_option(words: &[Word]) -> bool {
-    words.iter().any(|word| word.text.starts_with(['-', '+']))
+fn inside_brackets(text: &str) -> Option<&str> {
+    text.strip_prefix(['$', '<'])?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// Returns what a shell runs: the text behind `-c`, a file, or its input.
-fn shell_code(words: &[Word]) -> Inner<'_> {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
+fn shell_code(mut words: &[Word]) -> Inner<'_> {
+    while let [word, behind @ ..] = words {
         if !word.is_known() {
             return file(word, false);
         }
+        words = behind;
         match &*word.text {
             "--version" | "--help" => return Inner::Nothing,
             "--" | "-" => break,
@@ -225,16 +261,16 @@ fn shell_code(words: &[Word]) -> Inner<'_> {
             option if option.starts_with("--") => return Inner::Unknown,
             option if option.starts_with(['-', '+']) => {
                 match (option.contains('c'), option.contains(['o', 'O', 's'])) {
-                    (true, false) => return text_of_c(words.as_slice()),
+                    (true, false) => return text_of_c(words),
                     // A text that is only checked.
-                    (false, false) if option == "-n" && !has_option(words.as_slice()) => {
+                    (false, false) if option == "-n" && !words.iter().any(is_option) => {
                         return Inner::Nothing;
                     }
                     (false, false) => {}
                     (false, true) if option == "-s" => return Inner::Input,
                     // `-euo pipefail`
                     (false, true) if option.ends_with('o') && !option.contains(['O', 's']) => {
-                        words.next();
+                        words = words.get(1..).unwrap_or_default();
                     }
                     _ => return Inner::Unknown,
                 }
@@ -242,25 +278,33 @@ fn shell_code(words: &[Word]) -> Inner<'_> {
             _ => return file(word, false),
         }
     }
-    words.next().map_or(Inner::Input, |word| file(word, false))
+    match words {
+        [script, ..] => file(script, false),
+        [] => Inner::Input,
+    }
+}
+
+fn is_option(word: &Word) -> bool {
+    word.text.starts_with(['-', '+'])
 }
 
 /// Returns what an interpreter runs.
-fn interpreter(words: &[Word], reads_input: bool) -> Inner<'_> {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let is_code = CODE_OPTIONS.contains(&&*word.text);
-        if is_code || word.text.starts_with("--eval=") {
-            let code = if is_code { words.next() } else { Some(word) };
-            let is_known = code.is_some_and(|code| !is_substituted(code));
-            return if is_known { Inner::Nothing } else { Inner::Unknown };
-        }
-        if word.text == "-" {
-            break;
-        }
-        if !word.text.starts_with('-') || !word.is_known() {
-            return file(word, false);
-        }
+fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
+    while let [word, behind @ ..] = words {
+        let code = match &*word.text {
+            "-" => break,
+            option if CODE_OPTIONS.contains(&option) => behind.first(),
+            option if option.starts_with("--eval=") => Some(word),
+            option if option.starts_with('-') && word.is_known() => {
+                words = behind;
+                continue;
+            }
+            _ => return file(word, false),
+        };
+        return match code {
+            Some(code) if !is_substituted(code) => Inner::Nothing,
+            _ => Inner::Unknown,
+        };
     }
     if reads_input { Inner::Unknown } else { Inner::Nothing }
 }
@@ -275,11 +319,13 @@ fn is_substituted(word: &Word) -> bool {
 fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
     // `//dev/stdin` is one, too.
     let path = script.text.trim_start_matches(['/', '.']);
-    let is_device = script.text.starts_with('/')
-        && ["dev/", "proc/"].iter().any(|place| path.starts_with(place));
+    let is_device =
+        script.text.starts_with('/') && (path.starts_with("dev/") || path.starts_with("proc/"));
     let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
-    let is_file = !is_device && !is_substituted(script) && is_path;
-    if is_file { Inner::File(script) } else { Inner::Unknown }
+    if is_device || is_substituted(script) || !is_path {
+        return Inner::Unknown;
+    }
+    Inner::File(script)
 }
 
 /// Returns whether a text has no other expansions than those of the home and the directory, which the

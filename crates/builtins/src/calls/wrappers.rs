@@ -1,7 +1,8 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
+use super::base_name;
 use super::command::Word;
-use super::shells::{joined, text_of_c};
+use super::shells::{has_code, joined, takes_code, text_of_c};
 use crate::shell::SUBSTITUTED;
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
@@ -40,8 +41,24 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Returns whether words that come later may name the program, or be code that it runs.
+    pub(super) fn is_open(&self, more: bool) -> bool {
+        let [program, arguments @ ..] = &*self.words else { return more };
+        let name = base_name(&program.text);
+        if self.replaces(&program.text) {
+            return true;
+        }
+        if !takes_code(&name) {
+            return false;
+        }
+        if more && !has_code(&name, arguments) {
+            return true;
+        }
+        arguments.iter().any(|word| word.text != "{}" && self.replaces(&word.text))
+    }
+
     /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
-    pub(super) fn replaces(&self, text: &str) -> bool {
+    fn replaces(&self, text: &str) -> bool {
         text.contains("{}") || text.contains(|letter| self.marks.contains(letter))
     }
 
@@ -62,11 +79,14 @@ struct Row {
     programs: &'static [&'static str],
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
-    begin: Begin,
-    /// The options behind which the command stands.
-    options: &'static [&'static str],
+    /// How the command begins. Without it, the row has a text alone.
+    begin: Option<Begin>,
+    /// The options behind which a shell text stands.
+    text: &'static [&'static str],
+    /// The options behind which a search has a command.
+    search: &'static [&'static str],
     /// How many words stand between the options and the command.
-    skip: Option<usize>,
+    skip: usize,
     flags: &'static [&'static str],
     value: &'static [&'static str],
     shows: &'static [&'static str],
@@ -74,13 +94,11 @@ struct Row {
 }
 
 /// How the command of a row begins.
-#[derive(Clone, Copy, PartialEq)]
 enum Begin {
     Next,
     Assigns,
     Adds,
     Dashes,
-    Text,
     Joined,
     Search,
     Unread,
@@ -88,10 +106,16 @@ enum Begin {
 
 /// Returns the commands that a call of the program `name` runs, by the first row that says it.
 pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
-    for row in ROWS.iter().filter(|row| row.programs.contains(&name)) {
-        if let Some(behind) = behind_subcommands(row, words)
-            && let Some(found) = by_row(row, behind)
-        {
+    for row in ROWS {
+        if !row.programs.contains(&name) {
+            continue;
+        }
+        let Some(behind) = behind_subcommands(row, words) else { continue };
+        if let Some(text) = text_of(row, behind) {
+            return text;
+        }
+        if let Some(begin) = &row.begin {
+            let (Ok(found) | Err(found)) = by_row(row, begin, behind);
             return found;
         }
     }
@@ -101,9 +125,11 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
 /// Returns the words behind the subcommands of a row, before which options may stand.
 fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]> {
     // `docker container exec` is `docker exec`.
-    let is_long = words.first().is_some_and(|word| word.text == "container");
-    if is_long && !row.subcommands.is_empty() {
-        words = &words[1..];
+    if let [word, behind @ ..] = words
+        && word.text == "container"
+        && !row.subcommands.is_empty()
+    {
+        words = behind;
     }
     for names in row.subcommands {
         let place = words.iter().position(|word| names.contains(&&*word.text))?;
@@ -115,41 +141,32 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
     Some(words)
 }
 
-fn by_row<'w>(row: &Row, words: &'w [Word]) -> Option<Inner<'w>> {
-    match row.begin {
-        Begin::Unread => return Some(Inner::Unread),
-        Begin::Search => return Some(searched(row.options, words)),
-        Begin::Dashes => {
-            let Some(place) = words.iter().position(|word| word.text == "--") else {
-                return Some(Inner::Shown(words));
-            };
-            return Some(command(row, words, &words[place + 1..]));
-        }
-        Begin::Text => {
-            if let Some(text) = text_of(row, words) {
-                return Some(text);
-            }
-            // Without a text the next row counts.
-            row.skip?;
-        }
-        _ => {}
-    }
-    Some(match behind_options(row, words) {
-        Ok(rest) if row.begin == Begin::Joined => {
-            let rest = rest.get(row.skip.unwrap_or(0)..).unwrap_or_default();
+/// Returns the commands by one row; as a failure, what is run if the row does not find one.
+fn by_row<'w>(row: &Row, begin: &Begin, words: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
+    Ok(match begin {
+        Begin::Unread => Inner::Unread,
+        Begin::Search => searched(row.search, words),
+        Begin::Dashes => match words.iter().position(|word| word.text == "--") {
+            Some(place) => command(row, words, &words[place + 1..]),
+            None => Inner::Shown(words),
+        },
+        Begin::Joined => {
+            let rest = behind_options(row, words)?;
+            let rest = rest.get(row.skip..).unwrap_or_default();
             // Options may stand behind the host, too.
-            behind_options(row, rest).map_or_else(|inner| inner, joined)
+            joined(behind_options(row, rest)?)
         }
-        Ok(rest) => command(row, words, rest),
-        Err(inner) => inner,
+        Begin::Next | Begin::Assigns | Begin::Adds => {
+            command(row, words, behind_options(row, words)?)
+        }
     })
 }
 
-/// Returns the text of an option. Where the options of a row are known, it stands before the operands.
+/// Returns the text behind an option. If the row has a `value`, the option stands before the operands.
 fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
-    let is_leading = row.skip.is_none() && !row.value.is_empty();
-    while let Some((word, behind)) = words.split_first() {
-        if let Some(attached) = attached(row.options, &word.text) {
+    let is_leading = !row.value.is_empty();
+    while let [word, behind @ ..] = words {
+        if let Some(attached) = attached(row.text, &word.text) {
             return Some(text_behind(word, attached, behind));
         }
         if is_leading && !word.text.starts_with('-') {
@@ -172,22 +189,21 @@ fn text_behind<'w>(word: &Word, attached: &str, behind: &'w [Word]) -> Inner<'w>
 
 fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
     let mut assignments = Vec::new();
-    if row.begin == Begin::Assigns {
-        while let Some((word, behind)) = rest.split_first() {
-            if word.text.split_once('=').is_none_or(|(name, _)| name.is_empty()) {
-                break;
-            }
+    if matches!(row.begin, Some(Begin::Assigns)) {
+        while let [word, behind @ ..] = rest
+            && matches!(word.text.find('='), Some(1..))
+        {
             assignments.push(word.clone());
             rest = behind;
         }
     }
-    let words = match rest.get(row.skip.unwrap_or(0)..) {
+    let words = match rest.get(row.skip..) {
         Some(words) => words,
         None if rest.is_empty() => rest,
         None => return Inner::Shown(rest),
     };
     let before = &all[..all.len() - words.len()];
-    let more = row.begin == Begin::Adds;
+    let more = matches!(row.begin, Some(Begin::Adds));
     let directory = directory(row, before);
     let mut marks = String::new();
     if more && before.iter().any(has_mark_option) {
@@ -214,21 +230,21 @@ fn directory(row: &Row, before: &[Word]) -> Option<Word> {
 
 fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
-    let count = words.iter().filter(|word| has_option(options, &word.text)).count();
-    // The words of each are copied.
-    if count > 32 {
-        return Inner::Unread;
-    }
     // The paths begin with what the search begins with.
-    let is_plain = words.first().is_none_or(|word| !word.may_be_option());
+    let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
         if !has_option(options, &word.text) {
             continue;
         }
+        // The words of each are copied.
+        if runs.len() == 32 {
+            return Inner::Unread;
+        }
         let behind = &words[place + 1..];
         let mut words: Vec<Word> = Vec::new();
         for word in behind {
-            let is_list = word.text == "+" && words.last().is_some_and(|last| last.text == "{}");
+            let is_list =
+                word.text == "+" && matches!(words.last(), Some(last) if last.text == "{}");
             if word.text == ";" || is_list {
                 break;
             }
@@ -238,7 +254,7 @@ fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
         // `-execdir` runs the command where the file lies.
         let moves = word.text.ends_with("dir");
         let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
-        runs.push(Run { words, directory, more: !is_plain, ..Run::default() });
+        runs.push(Run { words, directory, more, ..Run::default() });
     }
     if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
 }
@@ -246,13 +262,13 @@ fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
 /// Returns the words behind the options of a wrapper, or what is run if there are none for certain.
 fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
     let mut words = all;
-    while let Some((word, rest)) = words.split_first() {
-        let Some(option) = word.text.strip_prefix('-').filter(|option| !option.is_empty()) else {
+    while let [word, rest @ ..] = words {
+        let option = word.text.strip_prefix('-').unwrap_or_default();
+        if option.is_empty() {
             // It may become an option, if it is not the word that stands before the command.
-            let is_skipped = row.skip.is_some_and(|skipped| skipped > 0);
-            let is_command = word.is_known() || !word.may_be_option() || is_skipped;
+            let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
             return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
-        };
+        }
         words = rest;
         if option == "-" {
             break;

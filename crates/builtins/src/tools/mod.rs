@@ -5,13 +5,13 @@
 //! argument has. A tool that is not in the table has no roles of its own; `role_by_name` then goes
 //! by the argument's name alone.
 
-mod mcp;
 pub mod patch;
-mod table;
 
 use serde_json::Value;
 
-use table::Tool;
+// The build script takes the rows from two files of `data`; their heads describe the form.
+include!(concat!(env!("OUT_DIR"), "/tools.rs"));
+include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
 type JsonObject = serde_json::Map<String, Value>;
 
@@ -77,6 +77,22 @@ pub enum Special {
     Deletes,
 }
 
+/// One tool under one or more names.
+#[derive(Debug)]
+struct Tool {
+    kinds: &'static [&'static str],
+    names: &'static [&'static str],
+    special: Special,
+}
+
+/// The names of the arguments that have a role in tools of some kinds.
+#[derive(Debug)]
+struct Arguments {
+    kinds: &'static [&'static str],
+    role: Role,
+    names: &'static [&'static str],
+}
+
 /// The tools of one agent, and how it names those of MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Toolset {
@@ -90,16 +106,20 @@ const UNKNOWN: Toolset = Toolset { agents: &[], forms: "", tools: &[] };
 
 /// Returns the tools of the agent of that name, such as `claude-code`; an unknown agent has none.
 pub fn of_agent(name: &str) -> Toolset {
-    let mut toolsets = table::TOOLSETS.iter();
-    toolsets.find(|toolset| toolset.agents.contains(&name)).copied().unwrap_or(UNKNOWN)
+    let known = TOOLSETS.iter().find(|toolset| toolset.agents.contains(&name));
+    *known.unwrap_or(&UNKNOWN)
 }
 
 impl Toolset {
     /// Returns the names of the agent's tools, each with its neutral kinds.
     pub fn named(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-        self.tools
-            .iter()
-            .flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds.to_vec())))
+        let mut named = Vec::new();
+        for tool in self.tools {
+            for name in tool.names {
+                named.push((*name, tool.kinds.to_vec()));
+            }
+        }
+        named.into_iter()
     }
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
@@ -111,11 +131,16 @@ impl Toolset {
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         if let Some(own) = self.tools.iter().find(|tool| tool.names.contains(&name)) {
-            own.kinds.iter().for_each(|kind| add(&mut all, kind, name));
+            for kind in own.kinds {
+                add(&mut all, kind, name);
+            }
         } else {
-            let kinds = table::named(name).flat_map(|tool| tool.kinds);
-            kinds.for_each(|kind| add(&mut all, kind, name));
-            for kind in mcp::names(self.forms, name, payload) {
+            for tool in tools_named(name) {
+                for kind in tool.kinds {
+                    add(&mut all, kind, name);
+                }
+            }
+            for kind in self.server_names(name, payload) {
                 add(&mut all, &kind, name);
             }
         }
@@ -128,26 +153,87 @@ impl Toolset {
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
     /// have. A name that stands in no table may be a new tool, or one of an MCP server.
     pub fn certainly_lacks(self, name: &str) -> bool {
-        let is_kind = name != "mcp" && TOOL_KINDS.iter().any(|(kind, _)| *kind == name);
-        if !is_kind && table::named(name).next().is_none() {
+        if !is_kind(name) && tools_named(name).is_empty() || name == "mcp" {
             return false;
         }
         for tool in self.tools {
-            if tool.names.contains(&name)
-                || tool.kinds.contains(&name)
+            if tool.kinds.contains(&name)
+                || tool.names.contains(&name)
                 || other_names(name).any(|other| tool.names.contains(&other))
             {
                 return false;
             }
         }
-        mcp::names(self.forms, name, &JsonObject::new()).is_empty()
+        self.server_names(name, &JsonObject::new()).is_empty()
     }
 
     /// Returns the names of the first tool that is of `kind` before any other.
     pub fn first_of_kind(self, kind: &str) -> impl Iterator<Item = &'static str> {
         let tool = self.tools.iter().find(|tool| tool.kinds.first() == Some(&kind));
-        tool.into_iter().flat_map(|tool| tool.names.iter().copied())
+        let names = if let Some(tool) = tool { tool.names } else { &[] };
+        names.iter().copied()
     }
+
+    /// Returns `mcp` and every `mcp__server__tool` that `name` can stand for; nothing when it does not
+    /// name the tool of a server. The first of the agent's forms that fits counts, such as `server/tool`.
+    fn server_names(self, name: &str, payload: &JsonObject) -> Vec<String> {
+        let mut pairs = Vec::new();
+        if let Some(rest) = name.strip_prefix("mcp__") {
+            pairs.extend(rest.split_once("__"));
+        } else if let Some(told) = told_by(payload) {
+            pairs.push(told);
+        } else {
+            for form in self.forms.split(' ') {
+                if pairs.is_empty() {
+                    pairs = readings(form, name);
+                }
+            }
+        }
+        if pairs.is_empty() {
+            return Vec::new();
+        }
+        let mut names = vec!["mcp".to_owned()];
+        for (mut server, tool) in pairs {
+            if server.is_empty() {
+                server = text_of(payload, "mcp_server_name").unwrap_or_default();
+            }
+            if !server.is_empty() {
+                names.push(format!("mcp__{server}__{tool}"));
+            }
+        }
+        names
+    }
+}
+
+/// Returns the server and the tool that the agent says.
+fn told_by(payload: &JsonObject) -> Option<(&str, &str)> {
+    let context = payload.get("mcp_context")?.as_object()?;
+    Some((text_of(context, "server_name")?, text_of(context, "tool_name")?))
+}
+
+fn text_of<'o>(object: &'o JsonObject, key: &str) -> Option<&'o str> {
+    object.get(key)?.as_str()
+}
+
+/// Returns every way to cut `name` into a server and a tool: where an agent joins the two by a text
+/// that may stand in both, a guard must see each reading.
+fn readings<'n>(form: &str, name: &'n str) -> Vec<(&'n str, &'n str)> {
+    let mut readings = Vec::new();
+    let Some(form) = form.strip_suffix("tool") else { return readings };
+    let Some((before, by)) = form.split_once("server") else {
+        if let Some(tool) = name.strip_prefix(form) {
+            readings.push(("", tool));
+        }
+        return readings;
+    };
+    let name = name.trim_start_matches('@').strip_prefix(before).unwrap_or_default();
+    for (at, _) in name.match_indices(by) {
+        let (server, tool) = (&name[..at], &name[at + by.len()..]);
+        if !server.is_empty() && !tool.is_empty() {
+            readings.push((server, tool));
+        }
+    }
+    readings
 }
 
 /// Returns the kinds of a tool of which only the name is known, and the agent that has it.
@@ -162,12 +248,29 @@ pub fn kinds_anywhere(name: &str) -> Vec<String> {
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub fn is_listed(name: &str) -> bool {
-    name.starts_with("mcp__") || table::named(name).next().is_some()
+    name.starts_with("mcp__") || !tools_named(name).is_empty()
+}
+
+/// Returns whether tools can be of the kind `name`.
+pub fn is_kind(name: &str) -> bool {
+    TOOL_KINDS.iter().any(|(kind, _)| *kind == name)
+}
+
+/// Returns every tool of that name, of whichever agent.
+fn tools_named(name: &str) -> Vec<&'static Tool> {
+    let mut named = Vec::new();
+    if let Ok(at) = PLACES.binary_search_by_key(&name, |(known, _)| known) {
+        for (toolset, tool) in PLACES[at].1 {
+            named.push(&TOOLSETS[*toolset].tools[*tool]);
+        }
+    }
+    named
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
 pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
-    table::renamed(name).iter().copied().filter(move |other| *other != name)
+    let names = RENAMED.iter().find(|names| names.contains(&name)).copied().unwrap_or_default();
+    names.iter().copied().filter(move |other| *other != name)
 }
 
 fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
@@ -178,8 +281,12 @@ fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
 pub fn special(name: &str) -> Special {
-    let mut named = table::named(name).map(|tool| tool.special);
-    named.find(|special| *special != Special::Nothing).unwrap_or(Special::Nothing)
+    for tool in tools_named(name) {
+        if tool.special != Special::Nothing {
+            return tool.special;
+        }
+    }
+    Special::Nothing
 }
 
 /// The roles of one tool's arguments.
@@ -189,47 +296,64 @@ pub struct Roles(Vec<&'static str>);
 impl Roles {
     /// Returns the roles of the arguments of a tool called `name` that is of `kinds`.
     pub fn of<K: AsRef<str>>(name: &str, kinds: &[K]) -> Self {
-        if table::named(name).any(|tool| tool.special == Special::Patches) {
+        if special(name) == Special::Patches {
             return Self(vec!["patch", "edit"]);
         }
         // In one order, whichever kinds the host names first: a file comes before a place to search.
-        let all = TOOL_KINDS.iter().map(|(kind, _)| *kind);
-        Self(all.filter(|kind| kinds.iter().any(|known| known.as_ref() == *kind)).collect())
+        let mut ordered = Vec::new();
+        for (kind, _) in TOOL_KINDS {
+            if kinds.iter().any(|known| known.as_ref() == kind) {
+                ordered.push(kind);
+            }
+        }
+        Self(ordered)
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.
     pub fn get(&self, key: &str) -> Option<(Role, &'static str)> {
-        self.0.iter().find_map(|kind| role_in(kind, key))
+        for kind in &self.0 {
+            for row in arguments_of(kind) {
+                if row.names.iter().any(|name| name.eq_ignore_ascii_case(key)) {
+                    return Some((row.role, row.names.first()?));
+                }
+            }
+        }
+        None
     }
 
     /// Returns whether one of the arguments can have this role.
     pub fn has(&self, role: Role) -> bool {
-        self.0.iter().any(|kind| table::arguments(kind).any(|row| row.role == role))
+        self.0.iter().any(|kind| arguments_of(kind).any(|row| row.role == role))
     }
+}
+
+/// Returns the rows of the arguments of tools of a kind.
+fn arguments_of(kind: &str) -> impl Iterator<Item = &'static Arguments> {
+    ARGUMENTS.iter().filter(move |row| row.kinds.contains(&kind))
 }
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.
 pub fn role_by_name(key: &str) -> Option<Role> {
-    role_in("any", key).map(|(role, _)| role)
-}
-
-fn role_in(kind: &str, key: &str) -> Option<(Role, &'static str)> {
-    let mut rows = table::arguments(kind);
-    let row = rows.find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
-    Some((row.role, row.names.first()?))
+    let (role, _) = Roles(vec!["any"]).get(key)?;
+    Some(role)
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or
 /// query.
 pub fn subject<'a>(name: &str, arguments: &'a JsonObject) -> Option<&'a str> {
-    const TELLING: [Role; 5] = [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern];
     let mut kinds = kinds_anywhere(name);
     kinds.push(name.to_owned());
     let roles = Roles::of(name, &kinds);
-    TELLING.iter().find_map(|role| {
-        let of_role = |key: &str| roles.get(key).is_some_and(|(known, _)| known == *role);
-        arguments.iter().find(|(key, _)| of_role(key)).and_then(|(_, value)| value.as_str())
-    })
+    for telling in [Role::Command, Role::Path, Role::Url, Role::Query, Role::Pattern] {
+        for (key, value) in arguments {
+            if let (Some((role, _)), Some(text)) = (roles.get(key), value.as_str())
+                && role == telling
+            {
+                return Some(text);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

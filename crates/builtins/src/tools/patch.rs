@@ -44,33 +44,55 @@ const OTHER_HEADS: [&str; 8] =
 /// line.
 pub fn files(text: &str) -> Vec<String> {
     let mut files = Vec::new();
-    let readings = text.lines().flat_map(|line| {
-        let parts = line.split(LINE_ENDS).filter(move |part| part.len() < line.len());
-        std::iter::once(line).chain(parts)
-    });
-    for line in readings.map(str::trim) {
-        let apply_patch = HEADS.iter().find_map(|(head, _)| line.strip_prefix(head));
-        if let Some(file) = apply_patch {
-            files.push(file.trim().to_owned());
-        } else if let Some(both) = line.strip_prefix("diff --git ") {
-            // Both names are equal here; a renamed file has heads of its own.
-            if let Some((old, new)) = both.split_at_checked(both.len() / 2) {
-                add_name(old, &mut files);
-                add_name(new, &mut files);
+    for whole in text.lines() {
+        add_file(whole.trim(), &mut files);
+        for line in whole.split(LINE_ENDS) {
+            if line.len() < whole.len() {
+                add_file(line.trim(), &mut files);
             }
-        } else if let Some(name) = OTHER_HEADS.iter().find_map(|head| line.strip_prefix(head)) {
-            add_name(name, &mut files);
         }
     }
     files
+}
+
+/// Adds the file that a line names.
+fn add_file(line: &str, files: &mut Vec<String>) {
+    if let Some((_, file)) = head(line) {
+        files.push(file.to_owned());
+        return;
+    }
+    if let Some(both) = line.strip_prefix("diff --git ") {
+        // Both names are equal here; a renamed file has heads of its own.
+        if let Some((old, new)) = both.split_at_checked(both.len() / 2) {
+            add_name(old, files);
+            add_name(new, files);
+        }
+        return;
+    }
+    for head in OTHER_HEADS {
+        if let Some(name) = line.strip_prefix(head) {
+            return add_name(name, files);
+        }
+    }
+}
+
+/// Returns the fate and the name of the file that a line of an `apply_patch` patch names.
+fn head(line: &str) -> Option<(Kind, &str)> {
+    for (head, kind) in HEADS {
+        if let Some(path) = line.trim().strip_prefix(head) {
+            return Some((kind, path.trim()));
+        }
+    }
+    None
 }
 
 /// Adds the file of a diff's head, with and without the `a/` or `b/` before it.
 fn add_name(name: &str, files: &mut Vec<String>) {
     // A time stamp may follow behind a tab.
     let name = name.split('\t').next().unwrap_or_default().trim().trim_matches('"');
-    let bare = ["a/", "b/"].iter().find_map(|side| name.strip_prefix(side));
-    files.extend(bare.map(str::to_owned));
+    if let Some(bare) = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/")) {
+        files.push(bare.to_owned());
+    }
     files.push(name.to_owned());
 }
 
@@ -79,35 +101,25 @@ fn add_name(name: &str, files: &mut Vec<String>) {
 /// can a head behind a character that only some programs take for the end of a line, as Python's
 /// `splitlines` does.
 pub fn edits(text: &str) -> Option<Vec<Edit>> {
-    let is_head = |line: &str| HEADS.iter().any(|(head, _)| line.trim_start().starts_with(head));
     let mut edits: Vec<Edit> = Vec::new();
     for line in text.lines() {
-        if line.split(LINE_ENDS).skip(1).any(is_head) {
+        if line.split(LINE_ENDS).skip(1).any(|part| head(part).is_some()) {
             return None;
         }
-        let head =
-            HEADS.iter().find_map(|(head, kind)| Some((line.trim().strip_prefix(head)?, *kind)));
-        if let Some((path, kind)) = head {
+        if let Some((kind, path)) = head(line) {
             if line.starts_with(char::is_whitespace) && !edits.is_empty() {
                 return None;
             }
-            edits.push(Edit { kind, path: path.trim().to_owned(), ..Edit::default() });
+            edits.push(Edit { kind, path: path.to_owned(), ..Edit::default() });
             continue;
         }
         let Some(edit) = edits.last_mut() else { continue };
-        let mut add = |to_old: bool, to_new: bool, text: &str| {
-            for (wanted, side) in [(to_old, &mut edit.old), (to_new, &mut edit.new)] {
-                if wanted {
-                    side.push_str(text);
-                    side.push('\n');
-                }
-            }
-        };
-        match line.split_at_checked(1) {
-            Some(("+", text)) => add(false, true, text),
-            Some(("-", text)) => add(true, false, text),
-            Some((" ", text)) => add(true, true, text),
-            _ => {}
+        let Some((sign, text)) = line.split_at_checked(1) else { continue };
+        if matches!(sign, "-" | " ") {
+            edit.old.extend([text, "\n"]);
+        }
+        if matches!(sign, "+" | " ") {
+            edit.new.extend([text, "\n"]);
         }
     }
     Some(edits)

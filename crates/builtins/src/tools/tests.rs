@@ -151,19 +151,18 @@ fn each_row_can_be_read_and_each_name_stands_once_in_its_agents_list() {
         let (kinds, row) = row.split_once(": ").unwrap();
         for kind in kinds.split(' ') {
             assert!(is_kind(kind) || ["any", "patch"].contains(&kind), "{row}");
-            let mut roles = table::arguments(kind);
-            let is_row =
-                |own: &table::Arguments| format!("{:?} {}", own.role, own.names.join(" ")) == row;
+            let mut roles = arguments_of(kind);
+            let is_row = |own: &Arguments| format!("{:?} {}", own.role, own.names.join(" ")) == row;
             assert!(roles.any(is_row), "{row}");
         }
     }
-    for toolset in table::TOOLSETS {
+    for toolset in TOOLSETS {
         let mut seen = std::collections::HashSet::new();
         for (name, kinds) in toolset.named() {
             assert!(seen.insert(name), "{name}");
             for kind in kinds {
                 assert!(is_kind(kind), "{name} {kind}");
-                assert!(table::arguments(kind).next().is_some(), "{kind}");
+                assert!(arguments_of(kind).next().is_some(), "{kind}");
             }
         }
     }

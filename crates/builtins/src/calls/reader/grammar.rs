@@ -255,7 +255,7 @@ impl<'t> Reader<'t, '_> {
         }
         let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
         let mut simple = SimpleCommand { sets, ..self.found.begun(&self.frame) };
-        if assignments.iter().any(names_evaluated) {
+        if names_evaluated(&assignments) {
             simple.hidden = Hidden::Anything;
         }
         self.found.commands.push(SimpleCommand { assignments, ..simple });
