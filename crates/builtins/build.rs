@@ -16,6 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_table("groups", groups)?;
     write_table("wrappers", wrappers)?;
     write_table("functions", functions)?;
+    write_table("secrets", secrets)?;
     write_table("names", names)
 }
 
@@ -164,12 +165,21 @@ fn spelled(words: &str, is_long: bool) -> Vec<String> {
 }
 
 fn groups(text: &str) -> Table {
-    let mut groups = String::new();
-    for (name, items) in rows(text) {
-        let items: Vec<&str> = items.split(", ").collect();
-        writeln!(groups, "({name:?}, &{items:?}),")?;
+    Ok(format!("static SHIPPED: &[(&str, &[&str])] = &[{}];\n", items(text)?))
+}
+
+fn secrets(text: &str) -> Table {
+    Ok(format!("static NOUNS: &[(&str, &[&str])] = &[{}];\n", items(text)?))
+}
+
+/// Returns the head of each row, and the items of its body.
+fn items(text: &str) -> Table {
+    let mut all = String::new();
+    for (name, body) in rows(text) {
+        let items: Vec<&str> = body.split(", ").collect();
+        writeln!(all, "({name:?}, &{items:?}),")?;
     }
-    Ok(format!("static SHIPPED: &[(&str, &[&str])] = &[{groups}];\n"))
+    Ok(all)
 }
 
 fn wrappers(text: &str) -> Table {

@@ -36,7 +36,10 @@ impl Word {
     /// Returns the path below the directory that `variable` names, when the word begins with that
     /// variable and nothing else is expanded in it.
     pub fn below(&self, variable: &str) -> Option<&str> {
-        let text = self.text.strip_prefix('$').filter(|_| !self.literal)?;
+        if self.literal {
+            return None;
+        }
+        let text = self.text.strip_prefix('$')?;
         let name = match text.strip_prefix('{') {
             Some(braced) => braced.strip_prefix(variable)?.strip_prefix('}'),
             None => text.strip_prefix(variable),
@@ -123,19 +126,27 @@ pub fn read_script(text: &str) -> Script {
     let mut script = Script { understood: true, ..Script::default() };
     let commands = commands_of_text(text);
     for (at, command) in commands.iter().enumerate() {
-        script.redirected.extend(command.redirections.iter().map(|one| plain(&one.word)));
-        if command.words.is_empty() && command.assignments.is_empty() {
-            script.understood &= command.hidden == Hidden::Nothing;
+        let mut inputs = Vec::new();
+        for redirection in &command.redirections {
+            let word = plain(&redirection.word);
+            script.redirected.push(word.clone());
+            if redirection.is_file() && redirection.is_input() {
+                inputs.push(word);
+            }
+        }
+        let hides = command.hidden != Hidden::Nothing;
+        let all = [&*command.assignments, &*command.words].concat();
+        if all.is_empty() {
+            script.understood &= !hides;
             continue;
         }
-        let files = command.redirections.iter().filter(|one| one.is_file() && one.is_input());
-        let (program, next) = (command.words.first(), commands.get(at + 1));
+        let depth = command.frame.wrappers.len();
+        let is_odd = matches!(command.words.first(), Some(program) if !program.is_known());
         script.commands.push(ScriptCommand {
-            words: command.assignments.iter().chain(&command.words).map(plain).collect(),
-            inputs: files.map(|one| plain(&one.word)).collect(),
-            hides: command.hidden != Hidden::Nothing && program.is_none_or(calls::Word::is_known),
-            runs_next: next
-                .is_some_and(|next| next.frame.wrappers.len() > command.frame.wrappers.len()),
+            words: all.iter().map(plain).collect(),
+            inputs,
+            hides: hides && !is_odd,
+            runs_next: matches!(commands.get(at + 1), Some(next) if next.frame.wrappers.len() > depth),
         });
     }
     script
@@ -176,15 +187,23 @@ pub(crate) fn next_expansion(text: &str) -> Option<(&str, &str, &str)> {
     let (before, expansion) = text.split_at(start);
     let inside = &expansion[1..];
     let length = match inside.chars().next() {
-        _ if expansion.starts_with('`') => inside.find('`').map_or(inside.len(), |end| end + 1),
+        _ if expansion.starts_with('`') => through(inside, '`'),
         Some('(') => closed(inside, '(', ')'),
         Some('{') => closed(inside, '{', '}'),
-        Some('\'') => inside[1..].find('\'').map_or(inside.len(), |end| end + 2),
+        Some('\'') => 1 + through(&inside[1..], '\''),
         Some(first) if first.is_ascii_digit() || "@*?#$!-".contains(first) => 1,
         _ => name_length(inside),
     };
     let (expansion, behind) = expansion.split_at(1 + length);
     Some((before, expansion, behind))
+}
+
+/// Returns how long a text is to the end of its first `letter`.
+fn through(text: &str, letter: char) -> usize {
+    match text.find(letter) {
+        Some(at) => at + 1,
+        None => text.len(),
+    }
 }
 
 /// Returns how long a part in brackets is that begins with `open`.

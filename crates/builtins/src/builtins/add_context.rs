@@ -5,16 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Asked, Surroundings, Work};
+use crate::calls::names::OTHER_FIELDS;
 use hookexec::registry::{BuiltinError, too_long};
 use hookexec::wire::{Input, Output};
 use hookexec_files::{suggest, template};
-
-/// Fields that docker-agent has and that are kept among the other keys of an input.
-const OTHER_FIELDS: &str = "\
-    safety_policy steering_messages parent_session_id from_agent to_agent agent_switch_kind \
-    from_agent_models previous_max_iterations new_max_iterations safety_label usage cost \
-    input_tokens output_tokens context_limit compaction_reason worktree_path worktree_branch \
-    worktree_source_dir skill prompt_file";
 
 /// A part of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,15 +21,20 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     if args.is_empty() {
         return Err("it needs a text".into());
     }
-    let texts: Vec<Vec<Part>> = args.iter().map(|arg| parse(arg)).collect::<Result<_, _>>()?;
+    let mut parts = Vec::new();
+    for (index, text) in args.iter().enumerate() {
+        if index > 0 {
+            parts.push(Part::Text("\n".to_owned()));
+        }
+        parse(text, &mut parts)?;
+    }
     Ok(Arc::new(move |asked| {
-        let text = render(&texts, asked)?;
+        let text = render(&parts, asked)?;
         Ok(if text.trim().is_empty() { None } else { Some(Output::context(text)) })
     }))
 }
 
-fn parse(text: &str) -> Result<Vec<Part>, BuiltinError> {
-    let mut parts = Vec::new();
+fn parse(text: &str, parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
     for part in template::parts(text, "{{", "}}") {
         parts.push(match part {
             template::Part::Text(text) => Part::Text(text.to_owned()),
@@ -43,44 +42,34 @@ fn parse(text: &str) -> Result<Vec<Part>, BuiltinError> {
             template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`").into()),
         });
     }
-    Ok(parts)
+    Ok(())
 }
 
 pub(super) fn path(field: &str) -> Result<Vec<String>, BuiltinError> {
+    let mut path = Vec::new();
     if let Some(pointer) = field.strip_prefix('/') {
-        return whole(
-            field,
-            pointer.split('/').map(|key| key.replace("~1", "/").replace("~0", "~")).collect(),
-        );
+        for key in pointer.split('/') {
+            path.push(key.replace("~1", "/").replace("~0", "~"));
+        }
+        return whole(field, path);
     }
-    let mut path: Vec<String> =
-        field.strip_prefix('.').unwrap_or(field).split('.').map(str::to_owned).collect();
+    for key in field.strip_prefix('.').unwrap_or(field).split('.') {
+        if key.contains(|letter: char| !letter.is_alphanumeric() && !"_-".contains(letter)) {
+            return Err(format!(
+                "`{{{{{field}}}}}` is not a field; only fields can be inserted, such as `{{{{session_id}}}}`"
+            ).into());
+        }
+        path.push(key.to_owned());
+    }
     if field.starts_with('.') {
         path[0] = snake_case(&path[0]);
     }
-    if !path.iter().all(|key| is_plain(key)) {
-        return Err(format!(
-            "`{{{{{field}}}}}` is not a field; only fields can be inserted, such as `{{{{session_id}}}}`"
-        ).into());
-    }
-    if !known_fields().any(|name| name == path[0]) {
-        let meant = suggest::closest(&path[0], known_fields());
-        return Err(format!(
-            "`{{{{{field}}}}}`: inputs have no field `{}`{}",
-            path[0],
-            suggest::did_you_mean(meant)
-        )
-        .into());
+    let known = [Input::FIELDS, OTHER_FIELDS].concat();
+    if !known.contains(&&*path[0]) {
+        let meant = suggest::did_you_mean(suggest::closest(&path[0], known));
+        return Err(format!("`{{{{{field}}}}}`: inputs have no field `{}`{meant}", path[0]).into());
     }
     whole(field, path)
-}
-
-fn is_plain(key: &str) -> bool {
-    key.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
-}
-
-fn known_fields() -> impl Iterator<Item = &'static str> + Clone {
-    Input::FIELDS.iter().copied().chain(OTHER_FIELDS.split(' '))
 }
 
 fn whole(field: &str, path: Vec<String>) -> Result<Vec<String>, BuiltinError> {
@@ -96,7 +85,8 @@ fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     for (at, letter) in letters.iter().enumerate() {
         let after_small = at > 0 && !letters[at - 1].is_uppercase();
-        let before_small = at > 0 && letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+        let before_small =
+            at > 0 && matches!(letters.get(at + 1), Some(next) if next.is_lowercase());
         if letter.is_uppercase() && (after_small || before_small) {
             snake.push('_');
         }
@@ -105,26 +95,21 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// Joins the texts, with the fields in them. Stops where the text is too long: a large field may be
+/// Joins the parts, with the fields in them. Stops where the text is too long: a large field may be
 /// wanted many times.
-fn render(texts: &[Vec<Part>], asked: &Asked<'_>) -> Result<String, BuiltinError> {
+fn render(parts: &[Part], asked: &Asked<'_>) -> Result<String, BuiltinError> {
     let mut text = String::new();
-    for (index, parts) in texts.iter().enumerate() {
-        if index > 0 {
-            text.push('\n');
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Field(path) => match asked.lookup(path).as_deref() {
+                None | Some(Value::Null) => {}
+                Some(Value::String(value)) => text.push_str(value),
+                Some(value) => text.push_str(&serde_json::to_string(value)?),
+            },
         }
-        for part in parts {
-            match part {
-                Part::Text(part) => text.push_str(part),
-                Part::Field(path) => match asked.lookup(path).as_deref() {
-                    None | Some(Value::Null) => {}
-                    Some(Value::String(value)) => text.push_str(value),
-                    Some(value) => text.push_str(&serde_json::to_string(value)?),
-                },
-            }
-            if text.len() > asked.max_output {
-                return Err(too_long(asked.max_output).into());
-            }
+        if text.len() > asked.max_output {
+            return Err(too_long(asked.max_output).into());
         }
     }
     Ok(text)

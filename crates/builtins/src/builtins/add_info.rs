@@ -76,8 +76,14 @@ pub(super) fn environment(
 }
 
 pub(super) fn user(surroundings: &Surroundings) -> String {
-    let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| surroundings.var(name));
-    let user = name.map_or_else(system::user_id, |name| plain::line(&name.to_string_lossy()));
-    let host = plain::line(&system::host_name());
-    format!("User: {user}\nHost: {host}")
+    format!("User: {}\nHost: {}", user_name(surroundings), plain::line(&system::host_name()))
+}
+
+fn user_name(surroundings: &Surroundings) -> String {
+    for variable in ["USER", "LOGNAME", "USERNAME"] {
+        if let Some(name) = surroundings.var(variable) {
+            return plain::line(&name.to_string_lossy());
+        }
+    }
+    system::user_id()
 }

@@ -24,13 +24,14 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     Ok(Arc::new(move |input| {
         let cwd = Path::new(&input.cwd);
         let mut sections = Vec::new();
-        for (directory, name) in places(cwd, home.as_deref(), &names) {
+        for directory in places(cwd, home.as_deref()) {
             // What the user links in the home directory is the user's own choice.
             let own = home.as_deref() == Some(directory);
-            let Some(content) = read(directory, name, own)? else { continue };
-            let path = directory.join(name);
-            let path = plain::line(&path.to_string_lossy());
-            sections.push(format!("Instructions from {path}:\n\n{content}"));
+            for name in &names {
+                let Some(content) = read(directory, name, own)? else { continue };
+                let path = plain::line(&directory.join(name).to_string_lossy());
+                sections.push(format!("Instructions from {path}:\n\n{content}"));
+            }
         }
         let nested = nested(cwd, depth, &names);
         if !nested.is_empty() {
@@ -54,12 +55,8 @@ fn file_name(name: &str) -> Result<PathBuf, BuiltinError> {
     Ok(path.to_owned())
 }
 
-/// Returns where the files may lie, the nearest last, none twice.
-fn places<'a>(
-    cwd: &'a Path,
-    home: Option<&'a Path>,
-    names: &'a [PathBuf],
-) -> Vec<(&'a Path, &'a Path)> {
+/// Returns the directories where the files may lie, the nearest last, none twice.
+fn places<'a>(cwd: &'a Path, home: Option<&'a Path>) -> Vec<&'a Path> {
     let mut directories: Vec<&Path> = Vec::new();
     if cwd.is_absolute() {
         directories.extend(cwd.ancestors());
@@ -71,9 +68,6 @@ fn places<'a>(
         directories.insert(0, home);
     }
     directories
-        .iter()
-        .flat_map(|directory| names.iter().map(|name| (*directory, name.as_path())))
-        .collect()
 }
 
 /// Returns a file's text; `None` when there is none or a link leads out.
@@ -99,7 +93,7 @@ fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<Stri
 fn bounds(directory: &Path) -> PathBuf {
     let directory = files::real(directory);
     let repository = directory.ancestors().find(|ancestor| ancestor.join(".git").exists());
-    repository.map(Path::to_owned).unwrap_or(directory)
+    repository.unwrap_or(&directory).to_owned()
 }
 
 /// Returns the files of these names below `cwd`, relative to it.
@@ -124,7 +118,8 @@ fn nested(cwd: &Path, depth: u32, names: &[PathBuf]) -> Vec<String> {
         below.sort_unstable();
         searched += below.len();
         for directory in &below {
-            for path in names.iter().map(|name| directory.join(name)) {
+            for name in names {
+                let path = directory.join(name);
                 // No more files are listed, and no more directories searched for them.
                 if found.len() < 50 && path.is_file() {
                     let shown = path.strip_prefix(cwd).unwrap_or(&path);

@@ -49,7 +49,8 @@ pub(super) struct Options<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Options<'a> {
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
+        Some(value)
     }
 
     /// Reads an option whose value is a number of at least `least`.
@@ -57,7 +58,8 @@ impl<'a> Options<'a> {
     where
         N: Copy + FromStr + PartialOrd + Display,
     {
-        self.get(name).map(|value| at_least(least, &format!("--{name}"), value)).transpose()
+        let Some(value) = self.get(name) else { return Ok(None) };
+        Ok(Some(at_least(least, &format!("--{name}"), value)?))
     }
 
     /// Reads an option whose value is one of `words`.

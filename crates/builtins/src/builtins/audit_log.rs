@@ -22,13 +22,12 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     let surroundings = surroundings.clone();
     Ok(Arc::new(move |input| {
         let record = record(&redactor, &surroundings.timestamp(), input)?;
-        append_private(&path, &record).map_err(|error| {
-            BuiltinError::from(format!(
-                "the audit log {} can't be written: {error}",
-                path.display()
-            ))
-        })?;
-        Ok(None)
+        match append_private(&path, &record) {
+            Ok(()) => Ok(None),
+            Err(error) => {
+                Err(format!("the audit log {} can't be written: {error}", path.display()).into())
+            }
+        }
     }))
 }
 
@@ -56,11 +55,12 @@ fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<
     // The longest record, in bytes.
     if line.len() >= 64 * 1024 {
         let size = line.len();
-        let known = ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"];
-        let mut short: JsonObject = known
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), input.field(name)?.into_owned())))
-            .collect();
+        let mut short = JsonObject::new();
+        for name in ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"] {
+            if let Some(value) = input.field(name) {
+                short.insert(name.to_owned(), value.into_owned());
+            }
+        }
         clean(redactor, &mut short);
         short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
         line = serialised(time, short)?;
@@ -104,19 +104,23 @@ pub fn clean(redactor: &Redactor, fields: &mut JsonObject) -> Cleaned {
     }
     // Before the cutting: the rest of a secret that was cut could not be recognised.
     let redacted = redactor.redact_object(fields);
-    cut = fields.values_mut().fold(cut, |cut, value| shorten(value) | cut);
+    cut |= shorten(fields.values_mut());
     Cleaned { redacted, cut }
 }
 
-/// Cuts every long text inside `value`, and returns whether there was one.
-fn shorten(value: &mut Value) -> bool {
-    match value {
-        Value::String(long) if long.len() > LONGEST_TEXT => {
-            *long = text::cut(long, LONGEST_TEXT).into_owned();
-            true
+/// Cuts every long text inside values, and returns whether there was one.
+fn shorten<'v>(values: impl IntoIterator<Item = &'v mut Value>) -> bool {
+    let mut cut = false;
+    for value in values {
+        match value {
+            Value::String(long) if long.len() > LONGEST_TEXT => {
+                *long = text::cut(long, LONGEST_TEXT).into_owned();
+                cut = true;
+            }
+            Value::Array(items) => cut |= shorten(items),
+            Value::Object(object) => cut |= shorten(object.values_mut()),
+            _ => {}
         }
-        Value::Array(items) => items.iter_mut().fold(false, |cut, item| shorten(item) | cut),
-        Value::Object(object) => object.values_mut().fold(false, |cut, item| shorten(item) | cut),
-        _ => false,
     }
+    cut
 }

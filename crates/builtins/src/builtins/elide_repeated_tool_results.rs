@@ -32,7 +32,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     let memory = Mutex::new(Memory::default());
     Ok(Arc::new(move |input| {
         let mut memory = locked(&memory);
-        if input.hook_event_name.is_some_and(|event| FORGETTING.contains(&event)) {
+        if matches!(input.hook_event_name, Some(event) if FORGETTING.contains(&event)) {
             memory.retain(|(session, _)| *session != input.session_id);
             return Ok(None);
         }
@@ -40,15 +40,13 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
             [] => only_reads(input),
             tools => tools.iter().any(|matcher| matcher.matches(input.tool())),
         };
-        let Some(response) = input.tool_response.as_ref().filter(|_| may_be_elided) else {
-            return Ok(None);
-        };
-        let answer = serde_json::to_string(response)?;
-        // A shorter response is not worth a line in its place.
-        if input.tool_error == Some(true) || answer.len() < 200 {
+        let Some(response) = &input.tool_response else { return Ok(None) };
+        if !may_be_elided || input.tool_error == Some(true) {
             return Ok(None);
         }
-        if !repeats(&mut memory, input, digest(answer.as_bytes())) {
+        let answer = serde_json::to_string(response)?;
+        // A shorter response is not worth a line in its place.
+        if answer.len() < 200 || !repeats(&mut memory, input, digest(answer.as_bytes())) {
             return Ok(None);
         }
         let unchanged =
@@ -69,8 +67,10 @@ struct Call {
 
 /// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest of `most`.
 fn entry<V: Default>(entries: &mut Vec<(String, V)>, key: String, most: usize) -> &mut V {
-    let known = entries.iter().position(|(known, _)| *known == key);
-    let value = known.map(|at| entries.remove(at).1).unwrap_or_default();
+    let mut value = V::default();
+    if let Some(at) = entries.iter().position(|(known, _)| *known == key) {
+        (_, value) = entries.remove(at);
+    }
     if entries.len() == most {
         entries.remove(0);
     }
@@ -81,8 +81,7 @@ fn entry<V: Default>(entries: &mut Vec<(String, V)>, key: String, most: usize) -
 
 /// Remembers an answer, and returns whether the model has it already.
 fn repeats(memory: &mut Memory, input: &Input, answer: String) -> bool {
-    let arguments = input.tool_input.clone().map(Value::Object);
-    let key = format!("{:?} {:?} {arguments:?}", input.agent_name, input.tool());
+    let key = format!("{:?} {:?} {:?}", input.agent_name, input.tool(), input.tool_input);
     let key = digest(key.as_bytes());
     let calls = entry(memory, input.session_id.clone(), 64);
     let call = entry(calls, key, 1024);

@@ -20,7 +20,7 @@ use hookexec_files::files;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Settings that keep a repository from naming programs to run, its index as it is, and output plain.
-const SETTINGS: &[(&str, &str)] = &[
+const SETTINGS: [(&str, &str); 15] = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
     ("core.pager", "cat"),
@@ -78,16 +78,15 @@ impl Git {
             return Ok(None);
         };
         let Some(program) = find_program(surroundings, "git") else { return Ok(None) };
-        let env = surroundings
-            .env()
-            .iter()
+        let mut env = vec![("GIT_WORK_TREE".into(), work_tree.into())];
+        for (name, value) in surroundings.env() {
             // GIT_DIR and its like would lead elsewhere, and some name programs.
-            .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .chain([("GIT_WORK_TREE".into(), work_tree.into())])
-            .collect();
-        let settings =
-            SETTINGS.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            if !name.as_encoded_bytes().starts_with(b"GIT_") {
+                env.push((name.clone(), value.clone()));
+            }
+        }
+        env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
+        let settings = SETTINGS.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         let mut git = Self { program, directory, env, settings };
         match git.run(&["rev-parse", "--is-inside-work-tree"])? {
             Answer::Said(text) if text.trim() == "true" => {}
@@ -135,14 +134,13 @@ impl Git {
 
     fn run(&self, args: &[&str]) -> Result<Answer, BuiltinError> {
         let mut env = self.env.clone();
-        env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
         // As variables and not as `-c key=value`: a filter's name may contain a `=`.
         env.push(("GIT_CONFIG_COUNT".into(), self.settings.len().to_string().into()));
         for (index, (key, value)) in self.settings.iter().enumerate() {
             env.push((format!("GIT_CONFIG_KEY_{index}").into(), key.into()));
             env.push((format!("GIT_CONFIG_VALUE_{index}").into(), value.into()));
         }
-        let reader = duct::cmd(&self.program, ["--no-pager"].iter().chain(args))
+        let reader = duct::cmd(&self.program, [&["--no-pager"], args].concat())
             .dir(&self.directory)
             .full_env(env)
             .stdin_null()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::secrets::Redactor;
@@ -14,7 +15,10 @@ use hookexec_remote::{Ask, Client};
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let post = Post::parse(surroundings, args)?;
-    Ok(Arc::new(move |input| post.send(input).map(|()| None)))
+    Ok(Arc::new(move |input| {
+        post.send(input)?;
+        Ok(None)
+    }))
 }
 
 /// A post, ready to be sent.
@@ -55,9 +59,10 @@ impl Post {
             add_header(&mut client, surroundings, field)?;
         }
         if !client.has_header("content-type") {
-            let json = body
-                .as_ref()
-                .is_none_or(|body| serde_json::from_str::<serde::de::IgnoredAny>(body).is_ok());
+            let json = match &body {
+                Some(body) => serde_json::from_str::<IgnoredAny>(body).is_ok(),
+                None => true,
+            };
             let kind = if json { "application/json" } else { "text/plain; charset=utf-8" };
             client.header("Content-Type", kind);
         }
@@ -106,9 +111,11 @@ impl Post {
 /// form with fields.
 fn check_body(body: &str, headers: &[&str]) -> Result<(), String> {
     if body.trim_start().starts_with(['{', '[']) {
-        serde_json::from_str::<serde::de::IgnoredAny>(body).map_err(|error| {
-            format!("the text is not valid JSON: {error}; put quotes around a field, too: `\"${{NAME}}\"`")
-        })?;
+        if let Err(error) = serde_json::from_str::<IgnoredAny>(body) {
+            return Err(format!(
+                "the text is not valid JSON: {error}; put quotes around a field, too: `\"${{NAME}}\"`"
+            ));
+        }
     }
     let is_form = headers.iter().any(|field| field.contains("x-www-form-urlencoded"));
     if is_form && body.contains("${") {

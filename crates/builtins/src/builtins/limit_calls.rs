@@ -1,16 +1,15 @@
-//! `limit_calls`, `limit_same_calls`, `limit_failed_calls`: what happens too often in a session.
+//! `limit_calls`, `limit_same_calls`, `limit_failed_calls`, `max_iterations`: what happens too often.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::arguments::{DECISIONS, Decide, Options, at_most_one, options};
-use super::max_iterations::ended_turn;
+use super::arguments::{DECISIONS, Decide, Options, at_least, at_most_one, options};
 use super::{Asked, BuiltinError, Surroundings, Work, add_context};
 use hookexec::config::Period;
 use hookexec::counts::{Counted, MAX_COUNTED};
 use hookexec::event::Event;
-use hookexec::wire::Output;
+use hookexec::wire::{Output, Stop, StopScope};
 use hookexec_files::files::digest;
 use hookexec_files::kinds::Words as _;
 
@@ -98,6 +97,30 @@ pub(super) fn prepare_failed_calls(
     }))
 }
 
+pub(super) fn prepare_iterations(_: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
+    let limit = at_most_one(args)?.ok_or("it needs the number of model calls, `N`")?;
+    let limit: u64 = at_least(1, "N", limit)?;
+    Ok(Arc::new(move |input| {
+        let Some(iteration) = input.iteration else {
+            return Err("the input has no `iteration`, so model calls can't be counted; \
+                        the host must set it"
+                .into());
+        };
+        if iteration <= limit {
+            return Ok(None);
+        }
+        let reason = format!("the turn has made {limit} model calls, which is the limit");
+        Ok(Some(ended_turn(reason)))
+    }))
+}
+
+/// Returns an answer that denies, and ends the turn.
+fn ended_turn(reason: String) -> Output {
+    let mut output = Output::deny(&reason);
+    output.stop = Some(Stop::new(StopScope::Turn, reason));
+    output
+}
+
 /// Returns what is counted: the call, as long as the session.
 fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
     Counted { key: "", window: "", row: "", span: None, most, again: asked.repeated }
@@ -105,9 +128,10 @@ fn once<'a>(asked: &'a Asked<'_>, most: usize) -> Counted<'a> {
 
 fn number(others: &[&str]) -> Result<usize, BuiltinError> {
     let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
-    let number = text.parse().ok().filter(|number| (1..=MAX_COUNTED).contains(number));
-    let wrong = format!("N must be a whole number from 1 to {MAX_COUNTED}, found `{text}`");
-    Ok(number.ok_or(wrong)?)
+    match text.parse() {
+        Ok(number) if (1..=MAX_COUNTED).contains(&number) => Ok(number),
+        _ => Err(format!("N must be a whole number from 1 to {MAX_COUNTED}, found `{text}`").into()),
+    }
 }
 
 fn decision(options: &Options<'_>) -> Result<Decide, BuiltinError> {

@@ -16,7 +16,6 @@ mod git;
 mod http_post;
 mod limit_calls;
 mod limit_large_tool_results;
-mod max_iterations;
 mod page;
 mod redact_secrets;
 pub mod secrets;
@@ -63,7 +62,7 @@ static SHIPPED: [Shipped; 18] = [
     acts(named!("limit_same_calls"), limit_calls::prepare_same_calls).at(guards_tools),
     acts(named!("limit_failed_calls"), limit_calls::prepare_failed_calls)
         .at(|contract| matches!(contract.event, Event::PreToolUse | Event::PostToolUse)),
-    looks(named!("max_iterations"), max_iterations::prepare)
+    looks(named!("max_iterations"), limit_calls::prepare_iterations)
         .at(|contract| contract.event == Event::BeforeLlmCall)
         .inline(),
     acts(named!("audit_log"), audit_log::prepare).at(|_| true),
@@ -201,7 +200,7 @@ impl Shipped {
     /// Returns the shipped builtin that a hook calls, if it calls one.
     pub fn of_hook(hook: &Hook) -> Option<&'static Self> {
         let Some(Command::Text(name)) = &hook.command else { return None };
-        Self::named(name).filter(|_| hook.kind == "builtin")
+        if hook.kind == "builtin" { Self::named(name) } else { None }
     }
 
     /// Returns whether it changes nothing outside of itself, so that a replay may run it.

@@ -35,12 +35,9 @@ impl Shipped {
                 last.about.extend([space, text]);
                 continue;
             }
-            let optional = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
-            arguments.push(Argument {
-                usage: optional.unwrap_or(line),
-                optional: optional.is_some(),
-                about: String::new(),
-            });
+            let usage = line.trim_start_matches('[').trim_end_matches(']');
+            let optional = usage.len() < line.len();
+            arguments.push(Argument { usage, optional, about: String::new() });
         }
         arguments
     }
@@ -57,8 +54,13 @@ impl Shipped {
 
     /// Returns how it is called: its name and its arguments.
     pub fn usage(&self) -> String {
-        let arguments = self.part(1).lines().filter(|line| !line.starts_with(' '));
-        std::iter::once(self.name).chain(arguments).collect::<Vec<_>>().join(" ")
+        let mut usage = self.name.to_owned();
+        for line in self.part(1).lines() {
+            if !line.starts_with(' ') {
+                usage.extend([" ", line]);
+            }
+        }
+        usage
     }
 
     fn part(&self, place: usize) -> &'static str {

@@ -13,19 +13,17 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     arguments::none(args)?;
     let redactor = Redactor::new(surroundings.env());
     Ok(Arc::new(move |input| {
-        let rewrite = input.hook_event_name.map(|event| event.contract().rewrite);
-        Ok(match rewrite {
-            Some(Rewrite::ToolInput) => tool_input(&redactor, input),
-            Some(Rewrite::Request) => messages(&redactor, input),
-            Some(Rewrite::Response) => {
-                clean(&redactor, input.response.as_ref()).map(Output::response)
-            }
-            Some(Rewrite::ToolResponse) => {
+        let Some(event) = input.hook_event_name else { return Ok(None) };
+        Ok(match event.contract().rewrite {
+            Rewrite::ToolInput => tool_input(&redactor, input),
+            Rewrite::Request => messages(&redactor, input),
+            Rewrite::Response => clean(&redactor, input.response.as_ref()).map(Output::response),
+            Rewrite::ToolResponse => {
                 clean(&redactor, input.tool_response.as_ref()).map(Output::tool_response)
             }
             // The check at load keeps it from other events.
-            Some(Rewrite::None) | None => None,
-            Some(_) => return Err("it does not know how this event is rewritten".into()),
+            Rewrite::None => None,
+            _ => return Err("it does not know how this event is rewritten".into()),
         })
     }))
 }
@@ -49,11 +47,14 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
     if !redactor.redact_object(&mut after) {
         return None;
     }
-    if before.keys().any(|key| !after.contains_key(key)) {
-        return Some(Output::replace_input(after));
+    let mut changed = JsonObject::new();
+    for (key, old) in before {
+        match after.get(key) {
+            None => return Some(Output::replace_input(after)),
+            Some(new) if new == old => {}
+            Some(new) => drop(changed.insert(key.clone(), new.clone())),
+        }
     }
-    let changed: JsonObject =
-        after.into_iter().filter(|(key, value)| before.get(key) != Some(value)).collect();
     Some(Output::patch_input(changed))
 }
 

@@ -28,11 +28,9 @@ impl Spill {
     pub(super) fn keep(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         private_directory(&self.all)?;
         private_directory(&self.own)?;
-        let name: String = name
-            .chars()
-            .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
-            .take(40)
-            .collect();
+        let mut name = name
+            .replace(|letter: char| !letter.is_ascii_alphanumeric() && !"_-".contains(letter), "");
+        name.truncate(40);
         let path = self.own.join(format!("{name}-{}.txt", short_digest(text.as_bytes())));
         if path.is_file() {
             return Ok(path);
@@ -43,7 +41,8 @@ impl Spill {
         match create_private(&path, text.as_bytes()) {
             // Another process was faster.
             Err(_) if path.is_file() => Ok(path),
-            created => created.map(|()| path),
+            Err(error) => Err(error),
+            Ok(()) => Ok(path),
         }
     }
 
@@ -62,9 +61,11 @@ impl Spill {
         for entry in fs::read_dir(&self.all)? {
             let entry = entry?;
             let Ok(data) = entry.metadata() else { continue };
-            let age = data.modified().map(|then| now.duration_since(then));
             // Forgotten files stay a week.
-            if data.is_dir() && matches!(age, Ok(Ok(age)) if age > Duration::from_hours(7 * 24)) {
+            if data.is_dir()
+                && let Ok(then) = data.modified()
+                && matches!(now.duration_since(then), Ok(age) if age > Duration::from_hours(7 * 24))
+            {
                 match fs::remove_dir_all(entry.path()) {
                     // Another session's end was faster.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -92,7 +93,11 @@ fn private_directory(path: &Path) -> io::Result<()> {
 }
 
 fn size(directory: &Path) -> io::Result<u64> {
-    fs::read_dir(directory)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
+    let mut size = 0;
+    for entry in fs::read_dir(directory)? {
+        size += entry?.metadata()?.len();
+    }
+    Ok(size)
 }
 
 fn short_digest(bytes: &[u8]) -> String {

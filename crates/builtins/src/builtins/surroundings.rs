@@ -31,7 +31,7 @@ impl Surroundings {
     pub fn of_process() -> Self {
         Self {
             env: env(|| std::env::vars_os().collect()),
-            home: std::env::home_dir().and_then(usable),
+            home: usable(std::env::home_dir()),
             temp_dir: std::env::temp_dir().into(),
             now: Arc::new(Zoned::now),
         }
@@ -46,8 +46,8 @@ impl Surroundings {
     {
         let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         self.env = self::env(move || all);
-        self.home = self.var(Platform::HERE.home_variable).map(PathBuf::from).and_then(usable);
-        if let Some(temp_dir) = self.var("TMPDIR").map(PathBuf::from)
+        self.home = usable(self.path(Platform::HERE.home_variable));
+        if let Some(temp_dir) = self.path("TMPDIR")
             && temp_dir.is_absolute()
         {
             self.temp_dir = temp_dir.into();
@@ -68,7 +68,11 @@ impl Surroundings {
     /// Returns the value of an environment variable that is set and not empty.
     pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         let (_, value) = Platform::HERE.variable(&self.env, OsStr::new(name))?;
-        Some(value.as_os_str()).filter(|value| !value.is_empty())
+        if value.is_empty() { None } else { Some(value) }
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(PathBuf::from(self.var(name)?))
     }
 
     /// Returns the environment.
@@ -99,7 +103,8 @@ impl Surroundings {
 }
 
 /// Returns a home directory as paths can be compared with it.
-fn usable(home: PathBuf) -> Option<Arc<Path>> {
+fn usable(home: Option<PathBuf>) -> Option<Arc<Path>> {
+    let home = home?;
     if home.is_absolute() { Some(without_detours(home).into()) } else { None }
 }
 

@@ -9,9 +9,10 @@ use hookexec::describe;
 use hookexec_files::text::is_invisible;
 
 /// How much of a word is known before a shell reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
     /// The program gets exactly this text.
+    #[default]
     Known,
     /// The program gets exactly this text, but a person does not see all letters of it.
     Invisible,

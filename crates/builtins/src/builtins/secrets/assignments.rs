@@ -6,42 +6,11 @@ use std::sync::LazyLock;
 use regex::{Captures, Match, Regex};
 
 use super::Finding;
-use super::shapes::is_no_placeholder;
+use super::shapes::{is_no_placeholder, is_repeated};
+use crate::calls::names::{DESCRIPTIONS, HARMLESS_TOKENS, NO_SECRETS, QUALIFIERS};
 
-/// A name that ends in one of these words is a name of a secret of that kind. A space is where the
-/// words may be joined by anything.
-const NOUNS: [(&str, &[&str]); 9] = [
-    ("password", &["password", "passwd", "passphrase", "pass phrase", "pwd"]),
-    ("secret", &["secret", "secret key base"]),
-    ("token", &["token"]),
-    ("api-key", &["api key", "apikey"]),
-    ("access-key", &["access key", "account key", "storage key"]),
-    (
-        "secret-key",
-        &["secret key", "signing key", "encryption key", "master key", "auth key", "client key"],
-    ),
-    ("private-key", &["private key", "client key data"]),
-    ("credential", &["credential", "credentials"]),
-    ("authorization", &["authorization"]),
-];
-
-/// The ends of single words that name a secret of that kind.
-const FUSED: [(&str, &[&str]); 3] = [
-    ("password", &["password", "passwd", "passphrase"]),
-    ("secret", &["secret"]),
-    ("token", &["accesstoken", "authtoken", "refreshtoken", "sessiontoken", "bearertoken"]),
-];
-
-/// Words before `token` that make it a place in a list, a part of a text, or public.
-const HARMLESS_TOKENS: [&str; 10] =
-    ["next", "page", "continuation", "sync", "continue", "eos", "bos", "pad", "unk", "design"];
-
-/// Words at the end of a name that only say where or which.
-const QUALIFIERS: [&str; 8] = ["value", "prod", "dev", "test", "live", "staging", "old", "new"];
-
-/// Values that describe a value.
-const DESCRIPTIONS: &str = "string str null none nil true false undefined required optional password passwd \
-    secret token apikey api_key bearer basic hidden masked";
+// Names of secrets by their kind: `secrets.txt` says how they are written.
+include!(concat!(env!("OUT_DIR"), "/secrets.rs"));
 
 /// Appends every value in `text` that is given to a name of a secret.
 pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
@@ -69,8 +38,8 @@ fn judge<'t>(text: &'t str, captures: &Captures<'t>) -> Option<(&'t str, Match<'
     let found = captures.name("name")?;
     let (name, before) = (found.as_str(), &text[..found.start()]);
     let separator = captures.name("separator")?.as_str();
-    let quoted = captures.name("double").or_else(|| captures.name("single"));
-    let value = quoted.or_else(|| captures.name("bare"))?;
+    let quoted = captures.name("double").or(captures.name("single"));
+    let value = quoted.or(captures.name("bare"))?;
     let content = value.as_str();
     let secret = match (separator, quoted) {
         // In a URL the part before the host is not an assignment.
@@ -117,23 +86,38 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
 
 /// Returns whether an item of a list under `name`, such as `passwords`, is a secret.
 pub(super) fn is_secret_item(name: &str, value: &str) -> bool {
-    is_secret(name, value) || name.strip_suffix('s').is_some_and(|name| is_secret(name, value))
+    is_secret(name, value) || is_secret(name.strip_suffix('s').unwrap_or(name), value)
 }
 
 /// Returns whether an unquoted `value` after `name` is a secret; `shell` when it stands as
 /// `NAME=value`, where a word is a value and not a variable's name.
 fn is_bare_secret(name: &str, value: &str, shell: bool) -> bool {
-    noun(name).is_some()
-        && value.len() >= 6
-        && is_value(value)
-        && (shell || !is_identifier(value))
-        && !value.contains(['(', '['])
-        && !value.starts_with('-')
+    if noun(name).is_none() || value.len() < 6 || !is_value(value) {
+        return false;
+    }
+    let is_code = value.contains(['(', '[']) || value.starts_with('-');
+    !is_code && (shell || !is_identifier(value))
+}
+
+/// Returns whether a variable of the environment holds a secret, and `value` can be one.
+pub(super) fn is_secret_variable(name: &str, value: &str) -> bool {
+    // Shorter ones stand in too many other words.
+    if value.len() < 8 || !names_a_secret(name) {
+        return false;
+    }
+    // Values that people set where no secret is needed; they are words of every other text.
+    if NO_SECRETS.contains(&value) || is_repeated(value) {
+        return false;
+    }
+    let is_number = !value.contains(|letter: char| !letter.is_ascii_digit());
+    // It says where a secret can be read.
+    let is_path = value.starts_with(['/', '~']) && value.matches('/').count() > 1;
+    !is_path && (!is_number || value.len() >= 12)
 }
 
 /// Returns whether `name` ends in a word for a secret.
 pub(super) fn names_a_secret(name: &str) -> bool {
-    noun(name).is_some() || words(name).last().is_some_and(|word| word == "key" || word == "pat")
+    noun(name).is_some() || matches!(words(name).pop().as_deref(), Some("key" | "pat"))
 }
 
 /// Returns what a secret of that name is called in the marker.
@@ -143,24 +127,32 @@ pub(super) fn kind(name: &str) -> &'static str {
 
 fn noun(name: &str) -> Option<&'static str> {
     let mut words = words(name);
-    while words.len() > 1 && words.last().is_some_and(|word| QUALIFIERS.contains(&word.as_str())) {
+    while words.len() > 1 && QUALIFIERS.contains(&&*words[words.len() - 1]) {
         words.pop();
     }
     let joined = words.join(" ");
-    let mut nouns = NOUNS.iter().flat_map(|(kind, nouns)| nouns.iter().map(|noun| (*noun, *kind)));
-    let found = nouns.find(|(noun, _)| {
-        joined.strip_suffix(noun).is_some_and(|rest| rest.is_empty() || rest.ends_with(' '))
-            || joined.replace(' ', "") == noun.replace(' ', "")
-    });
-    let Some((noun, kind)) = found else {
-        let last = words.last()?;
-        let mut fused = FUSED.iter().filter(|(_, ends)| ends.iter().any(|end| last.ends_with(end)));
-        let fused = fused.next().map(|(kind, _)| *kind);
-        return fused.or(if words.len() > 1 && last == "pass" { Some("password") } else { None });
-    };
-    let before = words.len().checked_sub(noun.split(' ').count() + 1).map(|at| &*words[at]);
-    let harmless = noun == "token" && before.is_some_and(|word| HARMLESS_TOKENS.contains(&word));
-    if harmless { None } else { Some(kind) }
+    for (kind, nouns) in NOUNS {
+        for noun in *nouns {
+            if ends_with_noun(&joined, noun) {
+                let is_harmless = *noun == "token"
+                    && words.len() > 1
+                    && HARMLESS_TOKENS.contains(&&*words[words.len() - 2]);
+                return if is_harmless { None } else { Some(kind) };
+            }
+        }
+    }
+    None
+}
+
+/// Returns whether words are or end with those of a noun. Its words may be joined by anything.
+fn ends_with_noun(words: &str, noun: &str) -> bool {
+    if let Some(end) = noun.strip_prefix('*') {
+        return words.ends_with(end);
+    }
+    match words.strip_suffix(noun) {
+        Some(before) if before.is_empty() || before.ends_with(' ') => true,
+        _ => words.replace(' ', "") == noun.replace(' ', ""),
+    }
 }
 
 /// Splits a name at punctuation and at the humps of camelCase, in lower case, digits at its end
@@ -185,7 +177,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 fn is_variable(name: &str) -> bool {
-    name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    !name.contains(|letter| !matches!(letter, 'A'..='Z' | '0'..='9' | '_'))
 }
 
 fn is_phrase(name: &str) -> bool {
@@ -195,15 +187,14 @@ fn is_phrase(name: &str) -> bool {
 /// Returns whether `value` is a value and not a description of one or something in its place.
 fn is_value(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
+    let is_description = DESCRIPTIONS.contains(&lower.trim_end_matches([';', '.', ':']));
+    if is_description || lower.starts_with("your") || lower.starts_with('/') {
+        return false;
+    }
     is_no_placeholder(value)
-        && !DESCRIPTIONS.split(' ').any(|word| word == lower.trim_end_matches([';', '.', ':']))
-        && !lower.starts_with("your")
-        && !value.starts_with('/')
 }
 
 /// Returns whether `value` is made of words alone, as names in code and in prose are.
 fn is_identifier(value: &str) -> bool {
-    value.chars().all(|letter| {
-        letter.is_alphabetic() || matches!(letter, '_' | '-' | '.' | ':' | '|' | '?' | '!' | '*')
-    })
+    !value.contains(|letter: char| !letter.is_alphabetic() && !"_-.:|?!*".contains(letter))
 }

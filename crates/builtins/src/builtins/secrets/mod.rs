@@ -6,7 +6,6 @@
 //! `docs/builtins.md`.
 
 mod assignments;
-mod environment;
 mod shapes;
 
 use std::borrow::Cow;
@@ -41,12 +40,14 @@ impl Redactor {
         N: AsRef<OsStr> + ?Sized + 'e,
         V: AsRef<OsStr> + ?Sized + 'e,
     {
-        let mut values: Vec<_> = env
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.as_ref().to_str()?, value.as_ref().to_str()?)))
-            .filter(|(name, value)| environment::is_secret(name, value))
-            .map(|(name, value)| (value.to_owned(), format!("env:{name}")))
-            .collect();
+        let mut values = Vec::new();
+        for (name, value) in env {
+            if let (Some(name), Some(value)) = (name.as_ref().to_str(), value.as_ref().to_str())
+                && assignments::is_secret_variable(name, value)
+            {
+                values.push((value.to_owned(), format!("env:{name}")));
+            }
+        }
         values.sort();
         // A longer secret may contain a shorter one. The sort is stable.
         values.sort_by_key(|(value, _)| Reverse(value.len()));
@@ -57,10 +58,10 @@ impl Redactor {
     pub fn find(&self, text: &str) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (value, kind) in &self.values {
-            findings.extend(text.match_indices(value.as_str()).map(|(start, _)| Finding {
-                range: start..start + value.len(),
-                kind: Cow::Owned(kind.clone()),
-            }));
+            for (start, _) in text.match_indices(&**value) {
+                let range = start..start + value.len();
+                findings.push(Finding { range, kind: Cow::Owned(kind.clone()) });
+            }
         }
         shapes::find(text, &mut findings);
         assignments::find(text, &mut findings);
@@ -68,7 +69,7 @@ impl Redactor {
         let markers = markers(text);
         findings.retain(|finding| {
             let next = markers.partition_point(|marker| marker.end <= finding.range.start);
-            markers.get(next).is_none_or(|marker| finding.range.end <= marker.start)
+            !matches!(markers.get(next), Some(marker) if marker.start < finding.range.end)
         });
         merge(findings)
     }
@@ -104,25 +105,29 @@ impl Redactor {
 
     /// Takes the secrets out of every string of `values`, and returns whether there were any.
     pub(super) fn redact_values(&self, values: &mut [Value]) -> bool {
-        values.iter_mut().fold(false, |changed, value| self.redact_value(value) | changed)
+        let mut changed = false;
+        for value in values {
+            changed |= self.redact_value(value);
+        }
+        changed
     }
 
     /// Takes the secrets out of every string of `object`, and returns whether there were any.
     pub(crate) fn redact_object(&self, object: &mut serde_json::Map<String, Value>) -> bool {
         let mut changed = false;
         for (key, value) in object.iter_mut() {
-            changed |= match value {
-                Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
-                    changed | self.redact_item(key, item, assignments::is_secret_item)
-                }),
-                other => self.redact_item(key, other, assignments::is_secret),
-            };
+            if let Value::Array(items) = value {
+                for item in items {
+                    changed |= self.redact_item(key, item, assignments::is_secret_item);
+                }
+            } else {
+                changed |= self.redact_item(key, value, assignments::is_secret);
+            }
         }
         if object.keys().any(|key| !self.find(key).is_empty()) {
-            *object = std::mem::take(object)
-                .into_iter()
-                .map(|(key, value)| (self.redact(&key).into_owned(), value))
-                .collect();
+            for (key, value) in std::mem::take(object) {
+                object.insert(self.redact(&key).into_owned(), value);
+            }
             changed = true;
         }
         changed
@@ -183,13 +188,14 @@ fn without(text: &str, findings: &[Finding]) -> String {
 fn markers(text: &str) -> Vec<Range<usize>> {
     // No kind is longer than a variable's name may reasonably be.
     const LONGEST: usize = 256;
-    text.match_indices(MARKER)
-        .filter_map(|(start, _)| {
-            let end =
-                text.as_bytes()[start..].iter().take(LONGEST).position(|byte| *byte == b']')?;
-            Some(start..start + end + 1)
-        })
-        .collect()
+    let mut markers = Vec::new();
+    for (start, _) in text.match_indices(MARKER) {
+        let mut bytes = text.as_bytes()[start..].iter().take(LONGEST);
+        if let Some(length) = bytes.position(|byte| *byte == b']') {
+            markers.push(start..start + length + 1);
+        }
+    }
+    markers
 }
 
 /// Joins findings that overlap: the first one's kind stays, and every byte of each is secret.

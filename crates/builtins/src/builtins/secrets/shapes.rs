@@ -17,8 +17,13 @@ struct Shape {
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let rows = include_str!("shapes.txt").lines().filter(|line| !line.starts_with('#'));
-    rows.filter_map(shape).collect()
+    let mut shapes = Vec::new();
+    for row in include_str!("shapes.txt").lines() {
+        if !row.starts_with('#') {
+            shapes.extend(shape(row));
+        }
+    }
+    shapes
 });
 
 /// Reads a row such as `npm-token value npm_[A-Za-z0-9]{36}\b`.
@@ -65,28 +70,30 @@ pub(super) fn is_no_placeholder(secret: &str) -> bool {
     const STANDS_FOR_ONE: [char; 6] = ['$', '<', '{', '%', '[', '('];
     let body = secret.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
     let body = body.trim_start_matches(['_', '-']);
-    !secret.starts_with(STANDS_FOR_ONE)
-        && !secret.starts_with("\\(")
-        && !secret.contains(super::MARKER)
-        && !is_repeated(secret)
-        && (body.is_empty() || !is_repeated(body) || body.len() < 8)
+    if secret.starts_with(STANDS_FOR_ONE) || secret.starts_with("\\(") {
+        return false;
+    }
+    if secret.contains(super::MARKER) || is_repeated(secret) {
+        return false;
+    }
+    body.is_empty() || body.len() < 8 || !is_repeated(body)
 }
 
 /// Returns whether a text is one letter, any number of times.
 pub(super) fn is_repeated(text: &str) -> bool {
-    let mut letters = text.chars();
-    letters.next().is_none_or(|first| letters.all(|letter| letter == first))
+    let Some(first) = text.chars().next() else { return true };
+    text.trim_start_matches(first).is_empty()
 }
 
 /// Returns whether `secret` has letters and digits, as random tokens do and words do not.
 fn is_mixed(secret: &str) -> bool {
     is_no_placeholder(secret)
-        && secret.bytes().any(|byte| byte.is_ascii_digit())
-        && secret.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && secret.contains(|letter: char| letter.is_ascii_digit())
+        && secret.contains(|letter: char| letter.is_ascii_alphabetic())
 }
 
 fn has_digit_or_padding(secret: &str) -> bool {
-    secret.ends_with('=') || secret.bytes().any(|byte| byte.is_ascii_digit())
+    secret.ends_with('=') || secret.contains(|letter: char| letter.is_ascii_digit())
 }
 
 #[cfg(test)]

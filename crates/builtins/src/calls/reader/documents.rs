@@ -1,6 +1,6 @@
 //! Redirections and here-documents.
 
-use super::word::Building;
+use super::word::{Building, SEPARATORS};
 use super::{Read, Reader, Unread};
 use crate::calls::command::Redirection;
 
@@ -18,7 +18,7 @@ impl Reader<'_, '_> {
 
     /// Reads a redirection, which begins here; `None` if it is not to or from a file.
     pub(super) fn redirection(&mut self) -> Read<Option<Redirection>> {
-        if self.peek().is_some_and(|digit| digit.is_ascii_digit()) {
+        if matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
             // A descriptor other than that of the standard input.
             if self.has("<<") && self.previous() != Some(b'0') {
@@ -47,7 +47,7 @@ impl Reader<'_, '_> {
         }
         self.blanks()?;
         if operator.starts_with("<<") && *operator != "<<<" {
-            return self.document(*operator == "<<-").map(Some);
+            return Ok(Some(self.document(*operator == "<<-")?));
         }
         if matches!(self.peek(), Some(b'!' | b'&' | b'|')) {
             return Err(Unread);
@@ -62,7 +62,7 @@ impl Reader<'_, '_> {
 
     /// Reads the delimiter of a here-document, and its body, which begins behind the line.
     fn document(&mut self, strips_tabs: bool) -> Read<Redirection> {
-        let length = self.rest().find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')']);
+        let length = self.rest().find(SEPARATORS);
         let written = &self.rest()[..length.ok_or(Unread)?];
         let delimiter = unquoted(written);
         if !is_plain_delimiter(delimiter) {
@@ -70,21 +70,20 @@ impl Reader<'_, '_> {
         }
         self.at += written.len();
         let line_end = self.at + self.rest().find('\n').ok_or(Unread)?;
-        let start = self.documents.as_ref().map_or(line_end + 1, |known| known.end);
+        let start = if let Some(known) = &self.documents { known.end } else { line_end + 1 };
         let back = std::mem::replace(&mut self.at, start);
         let body = self.body(delimiter, strips_tabs)?;
         self.documents = Some(line_end..self.at);
         self.at = back;
         // Shells of old read the quotes and brackets of a body in a substitution.
         self.found.is_doubtful |= self.frame.substituted;
-        let mut word = Building::new();
+        let mut word = Building::default();
         if delimiter.len() == written.len() {
             let mut reader = Reader::new(&body, &self.frame, self.found);
             reader.depth = self.depth + 1;
             reader.double_quoted(&mut word, false)?;
         } else {
-            body.chars().for_each(|letter| self.quoted_letter(letter));
-            word.text.push_str(&body);
+            self.quoted(&body, &mut word);
         }
         Ok(Redirection { operator: "<<".to_owned(), word: word.finished("") })
     }
@@ -117,8 +116,9 @@ impl Reader<'_, '_> {
 /// Returns a delimiter without the quotes or the backslash around all of it.
 fn unquoted(written: &str) -> &str {
     for quote in ['\'', '"'] {
-        let inside = written.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
-        if let Some(inside) = inside {
+        if let Some(rest) = written.strip_prefix(quote)
+            && let Some(inside) = rest.strip_suffix(quote)
+        {
             return inside;
         }
     }
@@ -126,7 +126,6 @@ fn unquoted(written: &str) -> &str {
 }
 
 fn is_plain_delimiter(delimiter: &str) -> bool {
-    let mut letters = delimiter.chars();
     !delimiter.is_empty()
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+        && !delimiter.contains(|one: char| !one.is_ascii_alphanumeric() && !"_-.".contains(one))
 }

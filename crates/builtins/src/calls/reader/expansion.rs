@@ -19,10 +19,7 @@ impl Reader<'_, '_> {
                     && self.documents.is_none()
                     && let Some((length, text)) = document_of_cat(&self.text[self.at..]) =>
             {
-                for letter in text.chars() {
-                    self.quoted_letter(letter);
-                }
-                word.text.push_str(text);
+                self.quoted(text, word);
                 self.at += length;
                 return Ok(());
             }
@@ -55,15 +52,12 @@ impl Reader<'_, '_> {
                 }
                 many
             }
-            next => {
-                let is_plain = next.is_none_or(|next| b" \t\n/|.,%)".contains(&next))
-                    || quoted && next == Some(b'"');
-                if !is_plain {
-                    return Err(Unread);
-                }
+            Some(b'"') if !quoted => return Err(Unread),
+            None | Some(b' ' | b'\t' | b'\n' | b'/' | b'|' | b'.' | b',' | b'%' | b')' | b'"') => {
                 word.text.push('$');
                 return Ok(());
             }
+            _ => return Err(Unread),
         };
         word.unknown(&self.text[start..self.at], certainty);
         Ok(())
@@ -80,12 +74,10 @@ impl Reader<'_, '_> {
     pub(super) fn substituted(&mut self) -> Read<()> {
         let waiting = self.documents.take();
         let before = self.at;
-        let history = self.found.history.clone();
         let outer = self.frame.clone();
         self.frame.substituted = true;
-        self.list()?;
+        self.subshell(Self::list)?;
         self.frame = outer;
-        self.found.history = history;
         // A here-document of the substitution ends in it, and none of the line outside begins in it.
         let is_many_lines = self.text[before..self.at].contains('\n');
         if self.documents.is_some() || waiting.is_some() && is_many_lines {
@@ -103,12 +95,10 @@ impl Reader<'_, '_> {
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
             return Err(Unread);
         }
-        let history = self.found.history.clone();
         let mut reader = Reader::new(inside, &self.frame, self.found);
         reader.depth = self.depth + 1;
         reader.frame.substituted = true;
-        reader.all()?;
-        self.found.history = history;
+        reader.subshell(Reader::all)?;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         word.unknown(&self.text[self.at..end], certainty);
@@ -122,7 +112,7 @@ impl Reader<'_, '_> {
         self.at += 2;
         while !self.eat("))") {
             match self.peek().ok_or(Unread)? {
-                b'$' => self.expansion(&mut Building::new(), true)?,
+                b'$' => self.expansion(&mut Building::default(), true)?,
                 letter
                     if letter.is_ascii_alphanumeric()
                         || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) =>
@@ -133,8 +123,8 @@ impl Reader<'_, '_> {
             }
         }
         // A shell evaluates the value of a variable, and what a command prints.
-        let has_name = |one: char| one.is_ascii_alphabetic() || one == '_';
-        self.found.evaluates |= self.text[start..self.at].contains(has_name);
+        let text = &self.text[start..self.at];
+        self.found.evaluates |= text.contains(|one: char| one.is_ascii_alphabetic() || one == '_');
         Ok(())
     }
 
@@ -148,32 +138,43 @@ impl Reader<'_, '_> {
         if behind.len() == name.len() {
             return Err(Unread);
         }
-        // `${PIPESTATUS[0]}`: nothing is evaluated in a number.
-        let element = behind.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        let (index, operator) =
-            element.filter(|(index, _)| is_index(index)).unwrap_or(("", behind));
+        let (index, operator) = split_index(behind);
         let is_one = quoted && index != "@";
         if inside.starts_with('#') {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
         }
         let plain = if quoted { "_./:,-@%+=*?#$ " } else { "_./:,-@%+=*?#$" };
-        let behind = operator.strip_prefix(':').unwrap_or(operator);
-        let is_operator = behind.starts_with(['-', '+', '?'])
-            || operator.is_empty()
-            || operator.starts_with(['%', '#']);
-        let mut variables = operator.split('$').skip(1);
-        if !is_operator
-            || !operator.chars().all(|one| one.is_ascii_alphanumeric() || plain.contains(one))
-            || variables.any(|behind| name_length(behind) == 0)
-        {
+        if operator.contains(|one: char| !one.is_ascii_alphanumeric() && !plain.contains(one)) {
             return Err(Unread);
+        }
+        let behind = operator.strip_prefix(':').unwrap_or(operator);
+        let is_operator = behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#']);
+        if !operator.is_empty() && !is_operator {
+            return Err(Unread);
+        }
+        for behind in operator.split('$').skip(1) {
+            if name_length(behind) == 0 {
+                return Err(Unread);
+            }
         }
         Ok(if is_one { Certainty::OneWord } else { Certainty::Unknown })
     }
 }
 
-fn is_index(text: &str) -> bool {
-    matches!(text, "@" | "*") || !text.is_empty() && text.bytes().all(|one| one.is_ascii_digit())
+/// Returns the index of an element and what stands behind it, if nothing is evaluated in the index:
+/// `${PIPESTATUS[0]}`.
+fn split_index(behind: &str) -> (&str, &str) {
+    if let Some(inside) = behind.strip_prefix('[')
+        && let Some((index, operator)) = inside.split_once(']')
+        && (matches!(index, "@" | "*") || is_number(index))
+    {
+        return (index, operator);
+    }
+    ("", behind)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|one: char| !one.is_ascii_digit())
 }
 
 /// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it
@@ -184,8 +185,8 @@ fn document_of_cat(rest: &str) -> Option<(usize, &str)> {
     let text = text.strip_prefix('\n')?;
     let behind = behind.trim_start().strip_prefix(')')?;
     let may_expand = text.contains(['$', '`', '"', '\\']) && text.contains([')', '\'', '"']);
-    let is_plain = !end.is_empty() && end.chars().all(|letter| letter.is_ascii_alphanumeric());
-    if may_expand || !is_plain {
+    let is_odd = end.is_empty() || end.contains(|one: char| !one.is_ascii_alphanumeric());
+    if may_expand || is_odd {
         return None;
     }
     Some((rest.len() - behind.len(), text.trim_end_matches('\n')))

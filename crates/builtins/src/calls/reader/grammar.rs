@@ -1,5 +1,6 @@
 //! Lists, pipelines and compound commands.
 
+use super::word::SEPARATORS;
 use super::{
     DEEPEST, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
@@ -38,12 +39,17 @@ impl<'t> Reader<'t, '_> {
         Ok(())
     }
 
+    /// Reads what runs in a subshell: its steps are not those of the shell.
+    pub(super) fn subshell(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
+        let history = self.found.history.clone();
+        read(self)?;
+        self.found.history = history;
+        Ok(())
+    }
+
     /// Returns the word that begins here, as it is written; nothing if it has quotes.
     pub(super) fn keyword(&self) -> &'t str {
-        let rest = self.rest();
-        &rest[..rest
-            .find([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'])
-            .unwrap_or(rest.len())]
+        self.rest().split(SEPARATORS).next().unwrap_or_default()
     }
 
     fn expect_keyword(&mut self, keyword: &str) -> Read<()> {
@@ -124,7 +130,6 @@ impl<'t> Reader<'t, '_> {
         if start > MOST_COMMANDS || self.found.history.is_full() {
             return Err(self.found.too_long());
         }
-        let before = self.found.history.clone();
         match self.keyword() {
             "{" => {
                 self.at += 1;
@@ -134,9 +139,8 @@ impl<'t> Reader<'t, '_> {
             // Some shells evaluate `((...))`, others run the commands in the brackets.
             "" if self.has("((") => return Err(Unread),
             "" if self.eat("(") => {
-                self.list()?;
+                self.subshell(Self::list)?;
                 self.expect(")")?;
-                self.found.history = before;
             }
             "if" => self.if_command()?,
             "while" | "until" => {

@@ -3,7 +3,11 @@
 use super::{Certainty, Read, Reader, Unread, Word};
 use crate::calls::command::is_printable;
 
+/// Letters that end a word without quotes.
+pub(super) const SEPARATORS: [char; 10] = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
+
 /// A word that is being read.
+#[derive(Default)]
 pub(super) struct Building {
     pub(super) text: String,
     certainty: Certainty,
@@ -16,17 +20,6 @@ pub(super) struct Building {
 }
 
 impl Building {
-    pub(super) fn new() -> Self {
-        Self {
-            text: String::new(),
-            certainty: Certainty::Known,
-            known: None,
-            quoted: false,
-            brace: None,
-            braces: 0,
-        }
-    }
-
     /// Adds a part that is not known.
     pub(super) fn unknown(&mut self, part: &str, certainty: Certainty) {
         self.known.get_or_insert(self.text.len());
@@ -50,7 +43,7 @@ impl Reader<'_, '_> {
     /// Reads a word, which begins here.
     pub(super) fn word(&mut self) -> Read<Word> {
         let start = self.at;
-        let mut word = Building::new();
+        let mut word = Building::default();
         if self.has("<(") || self.has(">(") {
             self.at += 2;
             self.substituted()?;
@@ -64,7 +57,7 @@ impl Reader<'_, '_> {
             match letter {
                 // In zsh the wildcard may fit nothing; the others refuse it.
                 '(' if word.certainty == Certainty::Paths && self.eat("(N)") => {}
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => break,
+                _ if SEPARATORS.contains(&letter) => break,
                 '\'' => self.single_quoted(&mut word)?,
                 '"' => {
                     self.at += 1;
@@ -125,7 +118,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn is_at_end_of_word(&self) -> bool {
-        self.peek().is_none_or(|next| b" \t\n;&|<>()".contains(&next))
+        self.rest().is_empty() || self.rest().starts_with(SEPARATORS)
     }
 
     fn escaped(&mut self, word: &mut Building) -> Read<()> {
@@ -139,11 +132,7 @@ impl Reader<'_, '_> {
             word.text.push(letter);
             return Ok(());
         }
-        if before.is_some_and(may_be_joined) && self.peek().is_some_and(may_be_joined) {
-            Ok(())
-        } else {
-            Err(Unread)
-        }
+        if may_be_joined(before) && may_be_joined(self.peek()) { Ok(()) } else { Err(Unread) }
     }
 
     fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
@@ -151,12 +140,17 @@ impl Reader<'_, '_> {
         word.quoted = true;
         let length = self.rest().find('\'').ok_or(Unread)?;
         let inside = &self.rest()[..length];
-        for letter in inside.chars() {
-            self.quoted_letter(letter);
-        }
-        word.text.push_str(inside);
+        self.quoted(inside, word);
         self.at += length + 1;
         Ok(())
+    }
+
+    /// Adds a text in which nothing is expanded.
+    pub(super) fn quoted(&mut self, text: &str, word: &mut Building) {
+        for letter in text.chars() {
+            self.quoted_letter(letter);
+        }
+        word.text.push_str(text);
     }
 
     /// Reads to the next `"`, or to the end of a here-document.
@@ -176,7 +170,7 @@ impl Reader<'_, '_> {
                         '\n' => {
                             let before = self.text.as_bytes().get(self.at.wrapping_sub(2));
                             let after = self.text.as_bytes().get(self.at + 1);
-                            if before == Some(&b'$') || after.is_some_and(|b| b"\\\"".contains(b)) {
+                            if before == Some(&b'$') || matches!(after, Some(b'\\' | b'"')) {
                                 return Err(Unread);
                             }
                         }
@@ -197,7 +191,7 @@ impl Reader<'_, '_> {
         if ends { Err(Unread) } else { Ok(()) }
     }
 
-    pub(super) fn quoted_letter(&mut self, letter: char) {
+    fn quoted_letter(&mut self, letter: char) {
         self.found.has_quoted_bracket |= letter == '[';
         self.found.has_quoted_dollar |= matches!(letter, '$' | '`');
     }
@@ -205,6 +199,7 @@ impl Reader<'_, '_> {
 
 /// Returns whether a line may be joined to another beside this letter: it makes no operator, keyword
 /// or expansion.
-fn may_be_joined(byte: u8) -> bool {
+fn may_be_joined(byte: Option<u8>) -> bool {
+    let Some(byte) = byte else { return false };
     byte.is_ascii_alphanumeric() || b"_-./,:'\" \t\n".contains(&byte)
 }
