@@ -27,41 +27,51 @@ fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the tools of each agent, and for each name where its tools stand.
+/// Writes the tools of each agent, and the tool of each name in all agents.
 fn tools(text: &str) -> Table {
     let (mut toolsets, mut renamed) = (String::new(), String::new());
-    let mut places: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-    for (toolset, section) in text.split("\n[").skip(1).enumerate() {
+    // The kinds of each tool in all agents, and what sets it apart.
+    let mut all: BTreeMap<String, (Vec<String>, String)> = BTreeMap::new();
+    for section in text.split("\n[").skip(1) {
         let (head, body) = section.split_once('\n').ok_or(section)?;
         let (agents, forms) = head.split_once(']').ok_or(head)?;
         let mut tools = String::new();
-        let mut at = 0;
         for (head, names) in rows(body) {
             if let Some(names) = head.strip_prefix("= ") {
                 write!(renamed, "{}, ", list(names))?;
                 continue;
             }
-            for name in names.split_whitespace() {
-                places.entry(name.to_owned()).or_default().push((toolset, at));
-            }
-            at += 1;
             let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
-            let (kinds, special) = (list(kinds.trim_start_matches('-')), capitalized(special));
-            let names = list(&names);
-            writeln!(
-                tools,
-                "Tool {{ kinds: {kinds}, names: {names}, special: Special::{special} }},"
-            )?;
+            let (kinds, special) = (kinds.trim_start_matches('-'), capitalized(special));
+            for name in names.split_whitespace() {
+                let (known, mark) = all.entry(name.to_owned()).or_default();
+                for kind in kinds.split_whitespace() {
+                    if !known.iter().any(|known| known == kind) {
+                        known.push(kind.to_owned());
+                    }
+                }
+                if matches!(&**mark, "" | "Nothing") {
+                    mark.clone_from(&special);
+                }
+            }
+            tools += &tool(&list(kinds), &list(&names), &special);
         }
         let (agents, forms) = (list(agents), forms.trim_start());
         writeln!(toolsets, "Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[{tools}] }},")?;
     }
-    let places = pairs(places)?;
+    let mut tools = String::new();
+    for (name, (kinds, special)) in all {
+        tools += &tool(&format!("&{kinds:?}"), &list(&name), &special);
+    }
     Ok(format!(
         "static TOOLSETS: &[Toolset] = &[{toolsets}];\n\
-         static PLACES: &[(&str, &[(usize, usize)])] = &[{places}];\n\
+         static TOOLS: &[Tool] = &[{tools}];\n\
          static RENAMED: &[&[&str]] = &[{renamed}];\n"
     ))
+}
+
+fn tool(kinds: &str, names: &str, special: &str) -> String {
+    format!("Tool {{ kinds: {kinds}, names: {names}, special: Special::{special} }},\n")
 }
 
 fn arguments(text: &str) -> Table {
@@ -86,7 +96,10 @@ fn options(text: &str) -> Table {
         let subcommands = list(&subcommands.replace('|', " "));
         writeln!(lines, "Line {{ subcommands: {subcommands}, {} }},", parts(body)?)?;
     }
-    let numbers = pairs(programs)?;
+    let mut numbers = String::new();
+    for (name, lines) in programs {
+        writeln!(numbers, "({name:?}, &{lines:?}),")?;
+    }
     Ok(format!(
         "static LINES: &[Line] = &[{lines}];\n\
          static PROGRAMS: &[(&str, &[usize])] = &[{numbers}];\n"
@@ -251,15 +264,6 @@ fn rows(text: &str) -> Vec<(&str, String)> {
         rows.push((head, body.to_owned()));
     }
     rows
-}
-
-/// Returns the items of a map from a name to places.
-fn pairs<P: std::fmt::Debug>(map: BTreeMap<String, Vec<P>>) -> Table {
-    let mut pairs = String::new();
-    for (name, places) in map {
-        writeln!(pairs, "({name:?}, &{places:?}),")?;
-    }
-    Ok(pairs)
 }
 
 /// Returns the name of a variant.

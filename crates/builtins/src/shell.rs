@@ -126,27 +126,21 @@ pub fn read_script(text: &str) -> Script {
     let mut script = Script { understood: true, ..Script::default() };
     let commands = commands_of_text(text);
     for (at, command) in commands.iter().enumerate() {
-        let mut inputs = Vec::new();
-        for redirection in &command.redirections {
-            let word = plain(&redirection.word);
-            script.redirected.push(word.clone());
-            if redirection.is_file() && redirection.is_input() {
-                inputs.push(word);
-            }
-        }
+        script.redirected.extend(command.redirections.iter().map(|one| plain(&one.word)));
         let hides = command.hidden != Hidden::Nothing;
-        let all = [&*command.assignments, &*command.words].concat();
-        if all.is_empty() {
+        let words = [&*command.assignments, &*command.words].concat();
+        if words.is_empty() {
             script.understood &= !hides;
             continue;
         }
+        let files = command.redirections.iter().filter(|one| one.is_file() && one.is_input());
         let depth = command.frame.wrappers.len();
-        let is_odd = matches!(command.words.first(), Some(program) if !program.is_known());
+        let (program, next) = (command.words.first(), commands.get(at + 1));
         script.commands.push(ScriptCommand {
-            words: all.iter().map(plain).collect(),
-            inputs,
-            hides: hides && !is_odd,
-            runs_next: matches!(commands.get(at + 1), Some(next) if next.frame.wrappers.len() > depth),
+            words: words.iter().map(plain).collect(),
+            inputs: files.map(|one| plain(&one.word)).collect(),
+            hides: hides && program.is_none_or(calls::Word::is_known),
+            runs_next: next.is_some_and(|next| next.frame.wrappers.len() > depth),
         });
     }
     script
@@ -187,23 +181,15 @@ pub(crate) fn next_expansion(text: &str) -> Option<(&str, &str, &str)> {
     let (before, expansion) = text.split_at(start);
     let inside = &expansion[1..];
     let length = match inside.chars().next() {
-        _ if expansion.starts_with('`') => through(inside, '`'),
+        _ if expansion.starts_with('`') => inside.find('`').map_or(inside.len(), |end| end + 1),
         Some('(') => closed(inside, '(', ')'),
         Some('{') => closed(inside, '{', '}'),
-        Some('\'') => 1 + through(&inside[1..], '\''),
+        Some('\'') => inside[1..].find('\'').map_or(inside.len(), |end| end + 2),
         Some(first) if first.is_ascii_digit() || "@*?#$!-".contains(first) => 1,
         _ => name_length(inside),
     };
     let (expansion, behind) = expansion.split_at(1 + length);
     Some((before, expansion, behind))
-}
-
-/// Returns how long a text is to the end of its first `letter`.
-fn through(text: &str, letter: char) -> usize {
-    match text.find(letter) {
-        Some(at) => at + 1,
-        None => text.len(),
-    }
 }
 
 /// Returns how long a part in brackets is that begins with `open`.

@@ -12,44 +12,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::Surroundings;
+use crate::calls::names::{GIT_SETTINGS, GIT_VARIABLES};
 use hookexec::registry::BuiltinError;
 use hookexec_files::bounded::{Beginning, read_beginning};
 use hookexec_files::files;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Settings that keep a repository from naming programs to run, its index as it is, and output plain.
-const SETTINGS: [(&str, &str); 15] = [
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.quotePath", "false"),
-    ("core.sshCommand", "false"),
-    ("core.alternateRefsCommand", "true"),
-    ("color.ui", "false"),
-    ("diff.autoRefreshIndex", "false"),
-    ("diff.external", ""),
-    ("diff.submodule", "short"),
-    ("gpg.program", "false"),
-    ("log.showSignature", "false"),
-    ("safe.bareRepository", "explicit"),
-    ("status.submoduleSummary", "false"),
-    ("submodule.recurse", "false"),
-];
-
-/// Variables that keep git from waiting, and from running programs.
-const VARIABLES: [(&str, &str); 8] = [
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", "false"),
-    ("GIT_PAGER", "cat"),
-    ("GIT_SSH_COMMAND", "false"),
-    // A partial clone would fetch what it lacks: no protocol, no program.
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_ALLOW_PROTOCOL", "none"),
-    ("LC_ALL", "C"),
-];
 
 /// A repository, by a directory inside it.
 pub(super) struct Git {
@@ -85,8 +54,10 @@ impl Git {
                 env.push((name.clone(), value.clone()));
             }
         }
-        env.extend(VARIABLES.map(|(name, value)| (name.into(), value.into())));
-        let settings = SETTINGS.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        for (name, value) in pairs(GIT_VARIABLES) {
+            env.push((name.into(), value.into()));
+        }
+        let settings = pairs(GIT_SETTINGS);
         let mut git = Self { program, directory, env, settings };
         match git.run(&["rev-parse", "--is-inside-work-tree"])? {
             Answer::Said(text) if text.trim() == "true" => {}
@@ -150,6 +121,12 @@ impl Git {
             .map_err(|error| format!("{} can't be started: {error}", self.program.display()))?;
         read(&reader, args)
     }
+}
+
+/// Splits `NAME=value`.
+fn pairs(rows: &[&str]) -> Vec<(String, String)> {
+    let pairs = rows.iter().filter_map(|row| row.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 enum Answer {

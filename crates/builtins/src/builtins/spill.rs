@@ -93,11 +93,7 @@ fn private_directory(path: &Path) -> io::Result<()> {
 }
 
 fn size(directory: &Path) -> io::Result<u64> {
-    let mut size = 0;
-    for entry in fs::read_dir(directory)? {
-        size += entry?.metadata()?.len();
-    }
-    Ok(size)
+    fs::read_dir(directory)?.map(|entry| Ok(entry?.metadata()?.len())).sum()
 }
 
 fn short_digest(bytes: &[u8]) -> String {

@@ -42,13 +42,8 @@ impl<'i> Arguments<'i> {
 
     /// Returns the arguments that have `role`.
     pub(super) fn with_role(&self, role: Role) -> Vec<&'i Value> {
-        let mut found = Vec::new();
-        for (key, value) in self.values {
-            if self.role(key) == Some(role) {
-                found.push(value);
-            }
-        }
-        found
+        let values = self.values.iter().filter(|(key, _)| self.role(key) == Some(role));
+        values.map(|(_, value)| value).collect()
     }
 
     pub(super) fn commands(&self) -> Vec<SimpleCommand> {
@@ -117,10 +112,8 @@ impl<'i> Arguments<'i> {
                 Value::Array(items) => items,
                 other => from_ref(other),
             };
-            for item in items {
-                if let Value::String(part) = item {
-                    text.extend([part, "\n"]);
-                }
+            for part in items.iter().filter_map(Value::as_str) {
+                text.extend([part, "\n"]);
             }
         }
         text

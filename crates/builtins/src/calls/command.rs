@@ -180,13 +180,8 @@ fn is_part(letter: char) -> bool {
 
 /// Returns whether a `:` stands where a command may begin.
 fn may_run_colon(text: &str) -> bool {
-    for (at, _) in text.match_indices(':') {
-        let before = &text[..at];
-        if before.is_empty() || before.ends_with([' ', '\n', ';', '|', '&', '(']) {
-            return true;
-        }
-    }
-    false
+    text.starts_with(':')
+        || [" :", "\n:", ";:", "|:", "&:", "(:"].iter().any(|begun| text.contains(begun))
 }
 
 /// Returns whether a shell may put a word together that does not stand in a text.
@@ -304,18 +299,13 @@ impl SimpleCommand {
     pub(super) fn described(&self) -> describe::Command {
         let mut args = texts(&self.words);
         let program = if args.is_empty() { String::new() } else { args.remove(0) };
-        let mut redirections = Vec::new();
-        for redirection in &self.redirections {
-            if redirection.is_file() {
-                redirections.push(redirection.described());
-            }
-        }
+        let redirections = self.redirections.iter().filter(|one| one.is_file());
         describe::Command {
             program,
             args,
             pipeline: self.frame.pipeline,
             piped: self.frame.piped,
-            redirections,
+            redirections: redirections.map(Redirection::described).collect(),
             assignments: texts(&self.assignments),
             wrappers: self.frame.wrappers.clone(),
             uncertain: self.is_uncertain(),

@@ -49,10 +49,8 @@ impl Files<'_> {
     /// Adds the files in the arguments of a tool that runs no command.
     fn named(&mut self) {
         let call = self.call;
-        for patch in call.with_role(Role::Patch) {
-            if let Value::String(text) = patch {
-                self.patch(text);
-            }
+        for patch in call.with_role(Role::Patch).into_iter().filter_map(Value::as_str) {
+            self.patch(patch);
         }
         let Some(touched) = touched(call) else { return };
         for role in [Role::Path, Role::Paths] {
@@ -66,11 +64,7 @@ impl Files<'_> {
     fn value(&mut self, value: &Value, touched: Touched) {
         match value {
             Value::String(path) => self.add(path, touched, true),
-            Value::Array(items) => {
-                for item in items {
-                    self.value(item, touched);
-                }
-            }
+            Value::Array(items) => items.iter().for_each(|item| self.value(item, touched)),
             Value::Object(object) => {
                 for (key, value) in object {
                     if self.call.role(key) == Some(Role::Path) {
@@ -101,11 +95,9 @@ impl Files<'_> {
 
     /// Adds the files that commands redirect from and to.
     fn redirected(&mut self, commands: &[Command]) {
-        let mut strays = false;
-        for command in commands {
-            let program = &*command.program;
-            strays |= command.hides || matches!(program, "cd" | "pushd" | "popd" | "shopt");
-        }
+        let strays = commands.iter().any(|command| {
+            command.hides || matches!(&*command.program, "cd" | "pushd" | "popd" | "shopt")
+        });
         for command in commands {
             // A program that runs it may have gone to another directory, or have another root.
             let is_sure = command.wrappers.iter().all(|name| is_shell(name));
@@ -133,10 +125,6 @@ fn touched(call: &Arguments<'_>) -> Option<Touched> {
     if call.is("edit") {
         return Some(Touched::Edit);
     }
-    for kind in ["read", "list", "glob", "grep"] {
-        if call.is(kind) {
-            return Some(Touched::Read);
-        }
-    }
-    None
+    let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
+    if reads { Some(Touched::Read) } else { None }
 }

@@ -35,21 +35,16 @@ impl History {
     }
 
     pub(super) fn add(&mut self, change: Change) {
-        let count = self.count();
         if !self.is_full() {
+            let count = self.0.as_ref().map_or(1, |step| step.count + 1);
             let before = std::mem::take(self);
-            self.0 = Some(Arc::new(Step { change, before, count: count + 1 }));
+            self.0 = Some(Arc::new(Step { change, before, count }));
         }
     }
 
     /// Returns whether there may be more steps than are kept. No command is read behind them.
     pub(super) fn is_full(&self) -> bool {
-        self.count() > 200
-    }
-
-    fn count(&self) -> usize {
-        let Some(step) = &self.0 else { return 0 };
-        step.count
+        matches!(&self.0, Some(step) if step.count > 200)
     }
 
     /// Notes that the shell may also be as it is after `before`, and returns whether that differs.
@@ -109,18 +104,13 @@ impl History {
             "cd" | "chdir" | "pushd" => self.add(went(program, arguments)),
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => {
-                for word in arguments {
-                    if word.text.contains('=') {
-                        self.add(Change::Set(word.clone()));
-                    }
+                for word in arguments.iter().filter(|word| word.text.contains('=')) {
+                    self.add(Change::Set(word.clone()));
                 }
             }
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
-                for word in arguments {
-                    if !word.text.starts_with('-') {
-                        let value = Word::unknown("$0").behind(&format!("{}=", word.text));
-                        self.add(Change::Set(value));
-                    }
+                for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
+                    self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
                 }
             }
             _ => {}

@@ -3,10 +3,10 @@
 use super::command::{Certainty, Word, are_known, has_word, line_of};
 use super::names::{
     CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
-    SETTERS, SHELLS, SPECIAL_VARIABLES,
+    REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use super::wrappers::Inner;
-use hookexec_files::text::name_length;
+use crate::shell::next_expansion;
 
 /// Returns whether a program is a shell whose text is read.
 pub(crate) fn is_shell(program: &str) -> bool {
@@ -57,17 +57,10 @@ pub(super) fn is_plain_variable(name: &str) -> bool {
 
 /// Returns whether words may set a variable that a shell evaluates.
 pub(super) fn names_evaluated(words: &[Word]) -> bool {
-    for word in words {
-        let text = &word.text;
-        if text.starts_with("aliases=")
-            || text.starts_with("functions=")
-            || text.starts_with("commands=")
-            || EVALUATED.iter().any(|name| text.contains(name))
-        {
-            return true;
-        }
-    }
-    false
+    words.iter().any(|word| {
+        EVALUATED.iter().any(|name| word.text.contains(name))
+            || REPLACED.iter().any(|name| word.text.starts_with(name))
+    })
 }
 
 /// Returns the variables that a command sets and that may change what runs.
@@ -80,10 +73,8 @@ pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
     }
     let [program, arguments @ ..] = words else { return sets };
     let name = program.text.as_str();
-    let mut exports = name == "export";
-    for word in arguments {
-        exports |= word.text.starts_with('-') && word.text.contains('x');
-    }
+    let exports = name == "export"
+        || arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains('x'));
     let mut follows_v = false;
     for word in arguments {
         let is_option = word.text.starts_with('-');
@@ -263,7 +254,7 @@ fn shell_code(mut words: &[Word]) -> Inner<'_> {
                 match (option.contains('c'), option.contains(['o', 'O', 's'])) {
                     (true, false) => return text_of_c(words),
                     // A text that is only checked.
-                    (false, false) if option == "-n" && !words.iter().any(is_option) => {
+                    (false, false) if option == "-n" && !has_options(words) => {
                         return Inner::Nothing;
                     }
                     (false, false) => {}
@@ -278,14 +269,11 @@ fn shell_code(mut words: &[Word]) -> Inner<'_> {
             _ => return file(word, false),
         }
     }
-    match words {
-        [script, ..] => file(script, false),
-        [] => Inner::Input,
-    }
+    words.first().map_or(Inner::Input, |script| file(script, false))
 }
 
-fn is_option(word: &Word) -> bool {
-    word.text.starts_with(['-', '+'])
+fn has_options(words: &[Word]) -> bool {
+    words.iter().any(|word| word.text.starts_with(['-', '+']))
 }
 
 /// Returns what an interpreter runs.
@@ -331,15 +319,14 @@ fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
 /// Returns whether a text has no other expansions than those of the home and the directory, which the
 /// shell that runs it would make the same of.
 fn names_only_places(text: &str) -> bool {
-    !text.contains('`') && text.split('$').skip(1).all(begins_with_place)
-}
-
-fn begins_with_place(text: &str) -> bool {
-    let name = match text.strip_prefix('{') {
-        Some(inside) => inside.split('}').next().unwrap_or_default(),
-        None => &text[..name_length(text)],
-    };
-    matches!(name, "HOME" | "PWD")
+    let mut rest = text;
+    while let Some((_, expansion, behind)) = next_expansion(rest) {
+        if !matches!(expansion, "$HOME" | "${HOME}" | "$PWD" | "${PWD}") {
+            return false;
+        }
+        rest = behind;
+    }
+    true
 }
 
 /// Returns the text behind `-c`; further options may stand before it.

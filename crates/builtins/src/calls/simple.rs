@@ -11,10 +11,7 @@ use super::wrappers::{self, Inner, Run};
 impl SimpleCommand {
     /// Returns the name of the program; nothing without one.
     fn program(&self) -> String {
-        match self.words.first() {
-            Some(program) => base_name(&program.text),
-            None => String::new(),
-        }
+        base_name(self.words.first().map_or("", |program| &program.text))
     }
 
     /// Returns whether the command gets files from the network.
@@ -25,13 +22,10 @@ impl SimpleCommand {
 
     /// Returns whether a text that the command writes goes into a file of this name.
     fn writes(&self, name: &str) -> bool {
-        for redirection in &self.redirections {
-            if redirection.operator.contains('>') && is_named(&redirection.word, name) {
-                return true;
-            }
-        }
-        let [program, arguments @ ..] = &*self.words else { return false };
-        program.text == "tee" && arguments.iter().any(|word| is_named(word, name))
+        let mut outputs = self.redirections.iter().filter(|one| one.operator.contains('>'));
+        let is_tee = self.program() == "tee";
+        outputs.any(|output| is_named(&output.word, name))
+            || is_tee && self.words.iter().any(|word| is_named(word, name))
     }
 
     /// Returns what the command prints, if it is `echo` or `printf`.
@@ -70,7 +64,11 @@ impl Found {
         self.is_doubtful |= shells::changes_the_shell(&name, arguments);
         // Some shells run it as a program, for which `>` is a redirection.
         command.is_certain &= name != "[[";
-        let inputs = inputs_of(&name, &mut command);
+        let takes_code = is_interpreter(&name);
+        let mut inputs = command.redirections.clone();
+        inputs.retain(|input| input.is_input() && (input.is_file() || !takes_code));
+        // The call shows the code, but not in a word.
+        command.is_certain &= !takes_code || command.documents().next().is_none();
         let is_path = program.text.contains('/');
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
@@ -141,12 +139,8 @@ impl Found {
             }
             Inner::Shown(words) => Hidden::of_words(words, frame.more),
             Inner::Commands(runs) => {
-                for run in runs {
-                    if !self.run(run, inputs, &inner) {
-                        return Hidden::Anything;
-                    }
-                }
-                Hidden::Nothing
+                let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
+                if is_known { Hidden::Nothing } else { Hidden::Anything }
             }
         }
     }
@@ -305,23 +299,6 @@ impl Found {
             path.starts_with("/usr/") || path.starts_with("/bin/") || path.starts_with("/opt/");
         self.has_cloned && !is_installed
     }
-}
-
-/// Returns what a program reads its input from. The call shows the code for an interpreter, but not in
-/// a word.
-fn inputs_of(name: &str, command: &mut SimpleCommand) -> Vec<Redirection> {
-    let mut inputs = Vec::new();
-    for input in &command.redirections {
-        if !input.is_input() {
-            continue;
-        }
-        if is_interpreter(name) && !input.is_file() {
-            command.is_certain = false;
-        } else {
-            inputs.push(input.clone());
-        }
-    }
-    inputs
 }
 
 /// Returns the program that the first line of a script names, or a shell.

@@ -101,6 +101,8 @@ pub struct Toolset {
     tools: &'static [Tool],
 }
 
+const NO_TOOL: Tool = Tool { kinds: &[], names: &[], special: Special::Nothing };
+
 /// An agent that has no row.
 const UNKNOWN: Toolset = Toolset { agents: &[], forms: "", tools: &[] };
 
@@ -113,13 +115,9 @@ pub fn of_agent(name: &str) -> Toolset {
 impl Toolset {
     /// Returns the names of the agent's tools, each with its neutral kinds.
     pub fn named(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-        let mut named = Vec::new();
-        for tool in self.tools {
-            for name in tool.names {
-                named.push((*name, tool.kinds.to_vec()));
-            }
-        }
-        named.into_iter()
+        self.tools
+            .iter()
+            .flat_map(|tool| tool.names.iter().map(|name| (*name, tool.kinds.to_vec())))
     }
 
     /// Returns the neutral kinds of the tool `name`, such as `shell` for `Bash`, and its other names.
@@ -130,16 +128,13 @@ impl Toolset {
     /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        if let Some(own) = self.tools.iter().find(|tool| tool.names.contains(&name)) {
-            for kind in own.kinds {
+        let own = self.tools.iter().find(|tool| tool.names.contains(&name));
+        if let Some(tool) = own.or(tool_named(name)) {
+            for kind in tool.kinds {
                 add(&mut all, kind, name);
             }
-        } else {
-            for tool in tools_named(name) {
-                for kind in tool.kinds {
-                    add(&mut all, kind, name);
-                }
-            }
+        }
+        if own.is_none() {
             for kind in self.server_names(name, payload) {
                 add(&mut all, &kind, name);
             }
@@ -153,7 +148,7 @@ impl Toolset {
     /// Returns whether `name` is a kind that no tool of the agent is of, or a tool that only others
     /// have. A name that stands in no table may be a new tool, or one of an MCP server.
     pub fn certainly_lacks(self, name: &str) -> bool {
-        if !is_kind(name) && tools_named(name).is_empty() || name == "mcp" {
+        if !is_kind(name) && tool_named(name).is_none() || name == "mcp" {
             return false;
         }
         for tool in self.tools {
@@ -170,8 +165,7 @@ impl Toolset {
     /// Returns the names of the first tool that is of `kind` before any other.
     pub fn first_of_kind(self, kind: &str) -> impl Iterator<Item = &'static str> {
         let tool = self.tools.iter().find(|tool| tool.kinds.first() == Some(&kind));
-        let names = if let Some(tool) = tool { tool.names } else { &[] };
-        names.iter().copied()
+        tool.unwrap_or(&NO_TOOL).names.iter().copied()
     }
 
     /// Returns `mcp` and every `mcp__server__tool` that `name` can stand for; nothing when it does not
@@ -221,9 +215,7 @@ fn readings<'n>(form: &str, name: &'n str) -> Vec<(&'n str, &'n str)> {
     let mut readings = Vec::new();
     let Some(form) = form.strip_suffix("tool") else { return readings };
     let Some((before, by)) = form.split_once("server") else {
-        if let Some(tool) = name.strip_prefix(form) {
-            readings.push(("", tool));
-        }
+        readings.extend(name.strip_prefix(form).map(|tool| ("", tool)));
         return readings;
     };
     let name = name.trim_start_matches('@').strip_prefix(before).unwrap_or_default();
@@ -248,7 +240,7 @@ pub fn kinds_anywhere(name: &str) -> Vec<String> {
 
 /// Returns whether any agent has a tool called `name`, or its name is that of an MCP server's tool.
 pub fn is_listed(name: &str) -> bool {
-    name.starts_with("mcp__") || !tools_named(name).is_empty()
+    name.starts_with("mcp__") || tool_named(name).is_some()
 }
 
 /// Returns whether tools can be of the kind `name`.
@@ -256,15 +248,10 @@ pub fn is_kind(name: &str) -> bool {
     TOOL_KINDS.iter().any(|(kind, _)| *kind == name)
 }
 
-/// Returns every tool of that name, of whichever agent.
-fn tools_named(name: &str) -> Vec<&'static Tool> {
-    let mut named = Vec::new();
-    if let Ok(at) = PLACES.binary_search_by_key(&name, |(known, _)| known) {
-        for (toolset, tool) in PLACES[at].1 {
-            named.push(&TOOLSETS[*toolset].tools[*tool]);
-        }
-    }
-    named
+/// Returns the tool of that name, with its kinds in all agents.
+fn tool_named(name: &str) -> Option<&'static Tool> {
+    let at = TOOLS.binary_search_by_key(&name, |tool| tool.names[0]).ok()?;
+    Some(&TOOLS[at])
 }
 
 /// Returns the names that the tool called `name` had before, or has now.
@@ -281,12 +268,7 @@ fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
 pub fn special(name: &str) -> Special {
-    for tool in tools_named(name) {
-        if tool.special != Special::Nothing {
-            return tool.special;
-        }
-    }
-    Special::Nothing
+    tool_named(name).unwrap_or(&NO_TOOL).special
 }
 
 /// The roles of one tool's arguments.
@@ -300,13 +282,8 @@ impl Roles {
             return Self(vec!["patch", "edit"]);
         }
         // In one order, whichever kinds the host names first: a file comes before a place to search.
-        let mut ordered = Vec::new();
-        for (kind, _) in TOOL_KINDS {
-            if kinds.iter().any(|known| known.as_ref() == kind) {
-                ordered.push(kind);
-            }
-        }
-        Self(ordered)
+        let ordered = TOOL_KINDS.iter().map(|(kind, _)| *kind);
+        Self(ordered.filter(|kind| kinds.iter().any(|known| known.as_ref() == *kind)).collect())
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.

@@ -17,13 +17,8 @@ struct Shape {
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let mut shapes = Vec::new();
-    for row in include_str!("shapes.txt").lines() {
-        if !row.starts_with('#') {
-            shapes.extend(shape(row));
-        }
-    }
-    shapes
+    let rows = include_str!("shapes.txt").lines().filter(|line| !line.starts_with('#'));
+    rows.filter_map(shape).collect()
 });
 
 /// Reads a row such as `npm-token value npm_[A-Za-z0-9]{36}\b`.
