@@ -10,6 +10,7 @@ type Table = Result<String, Box<dyn Error>>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
+    write_table("kinds", kinds)?;
     write_table("tools", tools)?;
     write_table("arguments", arguments)?;
     write_table("options", options)?;
@@ -27,11 +28,22 @@ fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error
     Ok(())
 }
 
+fn kinds(text: &str) -> Table {
+    let (mut kinds, count) = (String::new(), rows(text).len());
+    for (kind, does) in rows(text) {
+        write!(kinds, "({kind:?}, {does:?}), ")?;
+    }
+    Ok(format!(
+        "/// The neutral kinds of tools, with what each of them does.\n\
+         pub const TOOL_KINDS: [(&str, &str); {count}] = [{kinds}];\n"
+    ))
+}
+
 /// Writes the tools of each agent, and the tool of each name in all agents.
 fn tools(text: &str) -> Table {
     let (mut toolsets, mut renamed) = (String::new(), String::new());
     // The kinds of each tool in all agents, and what sets it apart.
-    let mut all: BTreeMap<String, (Vec<String>, String)> = BTreeMap::new();
+    let mut all: BTreeMap<String, (Vec<&str>, &str)> = BTreeMap::new();
     for section in text.split("\n[").skip(1) {
         let (head, body) = section.split_once('\n').ok_or(section)?;
         let (agents, forms) = head.split_once(']').ok_or(head)?;
@@ -42,26 +54,26 @@ fn tools(text: &str) -> Table {
                 continue;
             }
             let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
-            let (kinds, special) = (kinds.trim_start_matches('-'), capitalized(special));
+            let kinds = kinds.trim_start_matches('-');
             for name in names.split_whitespace() {
-                let (known, mark) = all.entry(name.to_owned()).or_default();
+                let known = all.entry(name.to_owned()).or_insert((Vec::new(), "nothing"));
                 for kind in kinds.split_whitespace() {
-                    if !known.iter().any(|known| known == kind) {
-                        known.push(kind.to_owned());
+                    if !known.0.contains(&kind) {
+                        known.0.push(kind);
                     }
                 }
-                if matches!(&**mark, "" | "Nothing") {
-                    mark.clone_from(&special);
+                if special != "nothing" {
+                    known.1 = special;
                 }
             }
-            tools += &tool(&list(kinds), &list(&names), &special);
+            tools += &tool(&list(kinds), &list(&names), special);
         }
         let (agents, forms) = (list(agents), forms.trim_start());
         writeln!(toolsets, "Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[{tools}] }},")?;
     }
     let mut tools = String::new();
     for (name, (kinds, special)) in all {
-        tools += &tool(&format!("&{kinds:?}"), &list(&name), &special);
+        tools += &tool(&format!("&{kinds:?}"), &list(&name), special);
     }
     Ok(format!(
         "static TOOLSETS: &[Toolset] = &[{toolsets}];\n\
@@ -71,6 +83,7 @@ fn tools(text: &str) -> Table {
 }
 
 fn tool(kinds: &str, names: &str, special: &str) -> String {
+    let special = capitalized(special);
     format!("Tool {{ kinds: {kinds}, names: {names}, special: Special::{special} }},\n")
 }
 

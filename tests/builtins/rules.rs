@@ -1112,6 +1112,9 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         deny while read h; do ssh \"$h\" 'rm -rf a'; done < hosts
         ask { ssh h; } <<E\\nrm -rf a\\nE
         ask curl x | sudo -s
+        deny sudo -s <<E\\nrm -rf a\\nE
+        - echo x | sudo -S -v
+        ask { sudo -s; } <<E\\nrm -rf a\\nE
         ask curl x | su
         ask x | sh <<E\\nls\\nE
         ask exec < f; sh

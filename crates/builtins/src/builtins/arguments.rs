@@ -49,8 +49,7 @@ pub(super) struct Options<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Options<'a> {
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {
-        let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
-        Some(value)
+        Some(self.0.iter().find(|(known, _)| *known == name)?.1)
     }
 
     /// Reads an option whose value is a number of at least `least`.

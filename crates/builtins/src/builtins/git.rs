@@ -60,10 +60,10 @@ impl Git {
         let settings = pairs(GIT_SETTINGS);
         let mut git = Self { program, directory, env, settings };
         match git.run(&["rev-parse", "--is-inside-work-tree"])? {
-            Answer::Said(text) if text.trim() == "true" => {}
-            Answer::Said(_) => return Ok(None),
-            Answer::Refused(error) if error.contains("not a git repository") => return Ok(None),
-            Answer::Refused(error) => return Err(error.into()),
+            Ok(text) if text.trim() == "true" => {}
+            Ok(_) => return Ok(None),
+            Err(error) if error.contains("not a git repository") => return Ok(None),
+            Err(error) => return Err(error.into()),
         }
         git.switch_filters_off()?;
         Ok(Some(git))
@@ -71,10 +71,7 @@ impl Git {
 
     /// Returns what git prints, without trailing blanks; cut at 256 KiB.
     pub(super) fn ask(&self, args: &[&str]) -> Result<String, BuiltinError> {
-        match self.run(args)? {
-            Answer::Said(text) => Ok(hookexec_files::plain::plain(text.trim_end())),
-            Answer::Refused(error) => Err(error.into()),
-        }
+        Ok(hookexec_files::plain::plain(self.run(args)??.trim_end()))
     }
 
     /// Makes the content filters that the repository itself configures do nothing. `git status`
@@ -84,7 +81,7 @@ impl Git {
             "config", "--null", "--show-scope", "--name-only", "--get-regexp", r"^filter\.",
         ])?;
         // Nothing configured is exit code 1.
-        let Answer::Said(listed) = listed else { return Ok(()) };
+        let Ok(listed) = listed else { return Ok(()) };
         let mut drivers = BTreeSet::new();
         let mut fields = listed.split('\0');
         while let (Some(scope), Some(key)) = (fields.next(), fields.next()) {
@@ -129,11 +126,8 @@ fn pairs(rows: &[&str]) -> Vec<(String, String)> {
     pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
-enum Answer {
-    Said(String),
-    /// It exited with an error, and this is the first line of what it said.
-    Refused(String),
-}
+/// The output of git; if it exited with an error, the first line of what it said.
+type Answer = Result<String, String>;
 
 /// Reads until git ends, time is up or enough is read; in the latter two cases it is killed.
 fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinError> {
@@ -161,13 +155,13 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if is_cut {
         reader.kill()?;
-        return Ok(Answer::Said(text));
+        return Ok(Ok(text));
     }
     match reader.try_wait()? {
-        Some(ended) if ended.status.success() => Ok(Answer::Said(text)),
+        Some(ended) if ended.status.success() => Ok(Ok(text)),
         Some(ended) => {
             let error = String::from_utf8_lossy(&ended.stderr);
-            Ok(Answer::Refused(error.lines().next().unwrap_or("git failed").to_owned()))
+            Ok(Err(error.lines().next().unwrap_or("git failed").to_owned()))
         }
         None => Err("git closed its output and went on".into()),
     }

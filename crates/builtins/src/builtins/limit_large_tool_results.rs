@@ -12,18 +12,10 @@ use hookexec::event::Event;
 use hookexec::wire::Output;
 use hookexec_files::text;
 
-#[derive(Debug, Clone, Copy)]
-struct Limit {
-    bytes: usize,
-    lines: usize,
-}
-
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let (options, others) = arguments::options(args, &["max-bytes", "max-lines", "keep"])?;
-    let limit = Limit {
-        bytes: options.number("max-bytes", 1024)?.unwrap_or(50 * 1024),
-        lines: options.number("max-lines", 10)?.unwrap_or(2000),
-    };
+    let most_bytes = options.number("max-bytes", 1024)?.unwrap_or(50 * 1024);
+    let most_lines = options.number("max-lines", 10)?.unwrap_or(2000);
     let keeps_head = options.word("keep", &[("head", true), ("tail", false)])?;
     if let [other, ..] = &*others {
         return Err(format!("it takes options only, found `{other}`").into());
@@ -37,7 +29,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
         }
         let Some(mut response) = input.tool_response.clone() else { return Ok(None) };
         let mut cutter = Cutter {
-            limit,
+            most_bytes,
+            most_lines,
             keeps_head: keeps_head.unwrap_or_else(|| only_reads(input)),
             spill: &spill,
             tool: input.tool(),
@@ -61,7 +54,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
 
 /// Cuts the texts of one response.
 struct Cutter<'a> {
-    limit: Limit,
+    most_bytes: usize,
+    most_lines: usize,
     keeps_head: bool,
     spill: &'a Spill,
     tool: &'a str,
@@ -87,7 +81,7 @@ impl Cutter<'_> {
 
     fn text(&mut self, whole: &str) -> Option<String> {
         let lines = whole.lines().count();
-        if whole.len() <= self.limit.bytes && lines <= self.limit.lines {
+        if whole.len() <= self.most_bytes && lines <= self.most_lines {
             return None;
         }
         self.cut += 1;
@@ -99,8 +93,8 @@ impl Cutter<'_> {
             Err(error) => self.problem = Some(error.to_string()),
         }
         // Beside the notice of the cut some room is kept free.
-        let bytes = self.limit.bytes.saturating_sub(notice.len() + 32);
-        let lines = self.limit.lines - 3;
+        let bytes = self.most_bytes.saturating_sub(notice.len() + 32);
+        let lines = self.most_lines - 3;
         Some(if self.keeps_head {
             format!("{}\n\n[cut here: {notice}]", first_lines(text::head(whole, bytes), lines))
         } else {

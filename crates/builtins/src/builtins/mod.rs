@@ -213,11 +213,6 @@ impl Shipped {
         Event::all().filter(|event| (self.suits)(event.contract()))
     }
 
-    /// Returns whether it is for `event`.
-    pub(crate) fn is_for(&self, event: Event) -> bool {
-        (self.suits)(event.contract())
-    }
-
     /// Returns the builtin with its arguments understood.
     ///
     /// # Errors
@@ -242,35 +237,29 @@ impl Shipped {
     fn registered(&'static self) -> Builtin {
         let known: Mutex<HashMap<Vec<String>, Work>> = Mutex::default();
         Builtin::prepared(move |hook, counter| {
-            self.function(hook, counter, &Surroundings::of_process(), &mut locked(&known))
+            if !(self.suits)(hook.event.contract()) {
+                let names: Vec<_> = self.events().map(Event::name).collect();
+                let (event, names) = (hook.event, names.join(", "));
+                let problem = format!("it can do nothing on `{event}`; it is for {names}");
+                return Err(BuiltinError::from(problem));
+            }
+            let mut known = locked(&known);
+            if !known.contains_key(&hook.args) {
+                let work = (self.prepare)(&Surroundings::of_process(), &hook.args)?;
+                known.insert(hook.args.clone(), work);
+            }
+            let work = Arc::clone(&known[&hook.args]);
+            let max_output = hook.max_output;
+            let function = Arc::new(move |call: &Call<'_>| {
+                work(&Asked { call, counter: &counter, max_output })
+            });
+            Ok(if self.inline {
+                BuiltinFunction::Inline(function)
+            } else {
+                BuiltinFunction::Blocking(function)
+            })
         })
         .with_rewrites(self.rewrites)
         .with_on_failure(self.on_failure)
-    }
-
-    fn function(
-        &self,
-        hook: &Hook,
-        counter: Arc<Counter>,
-        surroundings: &Surroundings,
-        known: &mut HashMap<Vec<String>, Work>,
-    ) -> Result<BuiltinFunction, BuiltinError> {
-        if !self.is_for(hook.event) {
-            let names: Vec<_> = self.events().map(Event::name).collect();
-            let (event, names) = (hook.event, names.join(", "));
-            return Err(format!("it can do nothing on `{event}`; it is for {names}").into());
-        }
-        if !known.contains_key(&hook.args) {
-            known.insert(hook.args.clone(), (self.prepare)(surroundings, &hook.args)?);
-        }
-        let work = Arc::clone(&known[&hook.args]);
-        let max_output = hook.max_output;
-        let function =
-            Arc::new(move |call: &Call<'_>| work(&Asked { call, counter: &counter, max_output }));
-        Ok(if self.inline {
-            BuiltinFunction::Inline(function)
-        } else {
-            BuiltinFunction::Blocking(function)
-        })
     }
 }

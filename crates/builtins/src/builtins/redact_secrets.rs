@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::secrets::Redactor;
 use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::event::{Event, Rewrite};
-use hookexec::wire::{Input, JsonObject, Output};
+use hookexec::wire::{Input, Output};
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     arguments::none(args)?;
@@ -47,15 +47,11 @@ fn tool_input(redactor: &Redactor, input: &Input) -> Option<Output> {
     if !redactor.redact_object(&mut after) {
         return None;
     }
-    let mut changed = JsonObject::new();
-    for (key, old) in before {
-        match after.get(key) {
-            None => return Some(Output::replace_input(after)),
-            Some(new) if new == old => {}
-            Some(new) => drop(changed.insert(key.clone(), new.clone())),
-        }
+    if before.keys().any(|key| !after.contains_key(key)) {
+        return Some(Output::replace_input(after));
     }
-    Some(Output::patch_input(changed))
+    after.retain(|key, value| before.get(key) != Some(value));
+    Some(Output::patch_input(after))
 }
 
 fn messages(redactor: &Redactor, input: &Input) -> Option<Output> {

@@ -36,8 +36,7 @@ impl<'i> Arguments<'i> {
     }
 
     pub(super) fn role(&self, key: &str) -> Option<Role> {
-        let (role, _) = self.roles.get(key)?;
-        Some(role)
+        Some(self.roles.get(key)?.0)
     }
 
     /// Returns the arguments that have `role`.
@@ -50,15 +49,12 @@ impl<'i> Arguments<'i> {
         if !self.is("shell") {
             return Vec::new();
         }
-        let read = self.read_commands();
-        let mut commands = match read {
-            Some(commands) => commands,
-            None => vec![SimpleCommand::unreadable(&self.all_text())],
-        };
-        if self.unknown_argument().is_some() {
-            for command in &mut commands {
-                command.is_certain = false;
-            }
+        let mut commands = self
+            .read_commands()
+            .unwrap_or_else(|| vec![SimpleCommand::unreadable(&self.all_text())]);
+        let is_plain = self.unknown_argument().is_none();
+        for command in &mut commands {
+            command.is_certain &= is_plain;
         }
         commands
     }
@@ -72,15 +68,12 @@ impl<'i> Arguments<'i> {
             }
             _ if !self.is_text_of_shell() => None,
             ([Value::String(text)], []) => Some(commands_of_text(text)),
-            ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => {
-                Some(commands_of_words(words_of(argv)?))
-            }
+            ([Value::Array(argv)], []) | ([], [Value::Array(argv)]) => commands_of_words(argv),
             // A tool may run the program alone, or give all of it to a shell.
             ([program], [Value::Array(words)])
                 if is_plain(program) && words.iter().all(is_plain) =>
             {
-                let argv = [from_ref(*program), words].concat();
-                Some(commands_of_words(words_of(&argv)?))
+                commands_of_words(&[from_ref(*program), words].concat())
             }
             _ => None,
         }
@@ -214,13 +207,14 @@ fn words_of(argv: &[Value]) -> Option<Vec<Word>> {
     argv.iter().map(|word| Some(Word::known(word.as_str()?))).collect()
 }
 
-/// Returns the commands of words. Nothing is known without a word.
-fn commands_of_words(words: Vec<Word>) -> Vec<SimpleCommand> {
+/// Returns the commands of a list of words; `None` if it has none, or something else.
+fn commands_of_words(argv: &[Value]) -> Option<Vec<SimpleCommand>> {
+    let words = words_of(argv)?;
     if words.is_empty() {
-        return vec![SimpleCommand::unreadable("")];
+        return None;
     }
     let mut found = Found::default();
     let command = found.begun(&Frame { pipeline: 1, ..Frame::default() });
     found.simple(SimpleCommand { words, ..command });
-    found.finished()
+    Some(found.finished())
 }

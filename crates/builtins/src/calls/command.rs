@@ -41,10 +41,18 @@ pub(crate) struct Word {
 impl Word {
     /// Returns a word that no shell reads. An invisible letter in it makes it unknown.
     pub(crate) fn known(text: &str) -> Self {
-        let is_known = is_printable(text);
-        let certainty = if is_known { Certainty::Known } else { Certainty::Invisible };
-        let known = if is_known { text.len() } else { 0 };
-        Self { text: text.to_owned(), certainty, known, quoted: true }
+        let (certainty, known) = (Certainty::Known, text.len());
+        Self { text: text.to_owned(), certainty, known, quoted: true }.written_as(text)
+    }
+
+    /// Returns the word as it is written. An invisible letter in it makes it unknown.
+    pub(super) fn written_as(mut self, written: &str) -> Self {
+        if written.contains(|letter: char| !matches!(letter, '\n' | '\t') && is_invisible(letter)) {
+            let is_known = self.is_known();
+            self.certainty = if is_known { Certainty::Invisible } else { Certainty::Unknown };
+            self.known = 0;
+        }
+        self
     }
 
     /// Returns a word of which nothing is known but how it is written.
@@ -72,6 +80,15 @@ impl Word {
 
     pub(crate) fn is_known(&self) -> bool {
         self.certainty == Certainty::Known
+    }
+
+    /// Returns whether the program may get something else than one known text or paths.
+    pub(crate) fn may_vary(&self) -> bool {
+        match self.certainty {
+            Certainty::Known => false,
+            Certainty::Paths => self.may_be_option(),
+            Certainty::Invisible | Certainty::OneWord | Certainty::Unknown => true,
+        }
     }
 
     /// Returns whether the shell expands the first part of a path, or may make `..` of a later one: `r?`,
@@ -329,21 +346,6 @@ impl SimpleCommand {
     }
 }
 
-impl Word {
-    pub(super) fn is_unknown(&self) -> bool {
-        self.certainty == Certainty::Unknown
-    }
-
-    /// Returns whether the program may get something else than one known text or paths.
-    pub(crate) fn may_vary(&self) -> bool {
-        match self.certainty {
-            Certainty::Known => false,
-            Certainty::Paths => self.may_be_option(),
-            Certainty::Invisible | Certainty::OneWord | Certainty::Unknown => true,
-        }
-    }
-}
-
 /// Where a command gets its input, or where its output goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redirection {
@@ -371,9 +373,4 @@ impl Redirection {
             certain: self.word.is_known(),
         }
     }
-}
-
-/// Returns whether no letter of a text is invisible or ends a line for some program.
-pub(super) fn is_printable(text: &str) -> bool {
-    !text.contains(|letter: char| !matches!(letter, '\n' | '\t') && is_invisible(letter))
 }

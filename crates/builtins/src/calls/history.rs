@@ -49,11 +49,7 @@ impl History {
 
     /// Notes that the shell may also be as it is after `before`, and returns whether that differs.
     pub(super) fn may_be(&mut self, before: &Self) -> bool {
-        let is_same = match (&self.0, &before.0) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
-            (None, None) => true,
-            _ => false,
-        };
+        let is_same = self.last().map(Arc::as_ptr) == before.last().map(Arc::as_ptr);
         if !is_same {
             self.add(Change::MayBe(before.clone()));
         }

@@ -32,7 +32,7 @@ use hookexec::describe::{CallDescription, DescribeCall};
 use hookexec::handler::Call;
 use hookexec::wire::Input;
 
-/// Names that the reader of shell texts and the rules know; `names.txt` says what each list is.
+/// Names that the reader, the rules and builtins know; `names.txt` says what each list is.
 pub(crate) mod names {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));
 }

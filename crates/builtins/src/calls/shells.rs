@@ -21,23 +21,17 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 
 /// Returns whether a program runs one of its words as code.
 pub(super) fn takes_code(name: &str) -> bool {
-    SHELLS.contains(&without_version(name))
+    is_shell(name)
         || is_interpreter(name)
         || matches!(name, "eval" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su")
 }
 
 /// Returns whether the code of a program is among its words, so that words behind them are arguments.
 pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
-    match without_version(name) {
-        shell if SHELLS.contains(&shell) => {
-            matches!(shell_code(words), Inner::Text(_) | Inner::File(_))
-        }
-        program if INTERPRETERS.contains(&program) => {
-            let [options @ .., _] = words else { return false };
-            has_word(options, CODE_OPTIONS)
-        }
-        _ => false,
+    if is_shell(name) {
+        return matches!(shell_code(words), Inner::Text(_) | Inner::File(_));
     }
+    is_interpreter(name) && matches!(words, [options @ .., _] if has_word(options, CODE_OPTIONS))
 }
 
 /// Returns whether a shell evaluates an index in which it expands something.
@@ -65,12 +59,8 @@ pub(super) fn names_evaluated(words: &[Word]) -> bool {
 
 /// Returns the variables that a command sets and that may change what runs.
 pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
-    let mut sets = Vec::new();
-    for word in assignments {
-        if !is_harmless(word) {
-            sets.push(variable_of(word).to_owned());
-        }
-    }
+    let doubtful = assignments.iter().filter(|word| !is_harmless(word));
+    let mut sets: Vec<String> = doubtful.map(|word| variable_of(word).to_owned()).collect();
     let [program, arguments @ ..] = words else { return sets };
     let name = program.text.as_str();
     let exports = name == "export"
@@ -135,7 +125,7 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
 fn test_evaluates(words: &[Word]) -> bool {
     let (mut evaluates, mut has_other) = (false, false);
     for word in words {
-        let may_be_test = word.is_unknown() && word.text.starts_with(['$', '`']);
+        let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
         evaluates |= is_arithmetic(word) || words.len() < 3 && may_be_test;
         let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
         has_other |= is_operand && !is_number(word);
@@ -201,11 +191,9 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
         ("source" | ".", [script, ..]) if is_settings(script) => Inner::Nothing,
         ("source" | ".", [script, ..]) => file(script, true),
         ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
-        _ => match without_version(name) {
-            shell if SHELLS.contains(&shell) => shell_code(words),
-            program if INTERPRETERS.contains(&program) => interpreter(words, reads_input),
-            _ => Inner::Nothing,
-        },
+        _ if is_shell(name) => shell_code(words),
+        _ if is_interpreter(name) => interpreter(words, reads_input),
+        _ => Inner::Nothing,
     }
 }
 

@@ -72,7 +72,7 @@ impl Found {
         let is_path = program.text.contains('/');
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
-        let (place, frame) = (self.commands.len(), command.frame.clone());
+        let (place, inner) = (self.commands.len(), command.frame.within(&name));
         self.commands.push(command);
         let written = match is_path {
             _ if !program.is_known() || is_fetched => Written::Unknown,
@@ -80,9 +80,9 @@ impl Found {
             false => Written::No,
         };
         let hidden = match written {
-            Written::No => self.inner(&name, arguments, &inputs, &frame),
+            Written::No => self.inner(arguments, &inputs, inner),
             Written::Unknown => Hidden::Anything,
-            Written::Text(text) => self.script(&interpreter_of(&text), &text, frame.within(&name)),
+            Written::Text(text) => self.script(&interpreter_of(&text), &text, inner),
         };
         // All but these run their command in another process.
         if !STAYING.contains(&&*name) {
@@ -95,15 +95,9 @@ impl Found {
     }
 
     /// Adds what a program runs, and returns what it runs that can't be read.
-    fn inner(
-        &mut self,
-        name: &str,
-        words: &[Word],
-        inputs: &[Redirection],
-        frame: &Frame,
-    ) -> Hidden {
-        let reads_input = frame.piped || !inputs.is_empty();
-        let inner = frame.within(name);
+    fn inner(&mut self, words: &[Word], inputs: &[Redirection], inner: Frame) -> Hidden {
+        let name = &*inner.program().to_owned();
+        let reads_input = inner.piped || !inputs.is_empty();
         // So many programs run one another in no command of people.
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
@@ -135,9 +129,9 @@ impl Found {
                     return Hidden::Nothing;
                 }
                 let all = [&[Word::known(name)][..], words].concat();
-                Hidden::of_words(&all, frame.more || reads_input)
+                Hidden::of_words(&all, inner.more || reads_input)
             }
-            Inner::Shown(words) => Hidden::of_words(words, frame.more),
+            Inner::Shown(words) => Hidden::of_words(words, inner.more),
             Inner::Commands(runs) => {
                 let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
                 if is_known { Hidden::Nothing } else { Hidden::Anything }
@@ -291,8 +285,8 @@ impl Found {
         self.fetched.iter().any(|fetched| fetched == name)
     }
 
-    /// Returns whether a file may be one of a repository that the call gets. It is none where the system
-    /// keeps its programs.
+    /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
+    /// its programs is not.
     fn is_cloned(&self, file: &Word) -> bool {
         let path = &*file.text;
         let is_installed =

@@ -79,7 +79,7 @@ struct Row {
     programs: &'static [&'static str],
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
-    /// How the command begins. Without it, the row has a text alone.
+    /// How the command begins. Without it, the text stands anywhere.
     begin: Option<Begin>,
     /// The options behind which a shell text stands.
     text: &'static [&'static str],
@@ -162,29 +162,29 @@ fn by_row<'w>(row: &Row, begin: &Begin, words: &'w [Word]) -> Result<Inner<'w>, 
     })
 }
 
-/// Returns the text behind an option. If the row has a `value`, the option stands before the operands.
+/// Returns the text in a word with an option, or behind it. In a row with a command, the option stands
+/// before the operands.
 fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
-    let is_leading = !row.value.is_empty();
+    if row.text.is_empty() {
+        return None;
+    }
     while let [word, behind @ ..] = words {
-        if let Some(attached) = attached(row.text, &word.text) {
-            return Some(text_behind(word, attached, behind));
+        match attached(row.text, &word.text) {
+            Some("") => return Some(text_of_c(behind)),
+            Some(text) if word.is_known() => return Some(Inner::Text(text.to_owned())),
+            Some(_) => return Some(Inner::Unknown),
+            None => words = behind,
         }
-        if is_leading && !word.text.starts_with('-') {
-            return None;
+        if row.begin.is_some() {
+            if !word.text.starts_with('-') {
+                return None;
+            }
+            if matches!(read_option(row, word), Takes::Word) {
+                words = behind.get(1..).unwrap_or_default();
+            }
         }
-        let takes_word = is_leading && matches!(read_option(row, word), Takes::Word);
-        words = if takes_word { behind.get(1..).unwrap_or_default() } else { behind };
     }
     None
-}
-
-/// Returns the text that stands in a word with an option, or behind it.
-fn text_behind<'w>(word: &Word, attached: &str, behind: &'w [Word]) -> Inner<'w> {
-    match attached {
-        "" => text_of_c(behind),
-        text if word.is_known() => Inner::Text(text.to_owned()),
-        _ => Inner::Unknown,
-    }
 }
 
 fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
@@ -277,7 +277,7 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
             Takes::Nothing => {}
             Takes::Word if !rest.is_empty() => words = &rest[1..],
             Takes::Word | Takes::Unknown => return Err(Inner::Shown(all)),
-            Takes::Shows => return Err(Inner::Nothing),
+            Takes::Shows => return Err(Inner::Commands(Vec::new())),
         }
     }
     Ok(words)

@@ -9,26 +9,12 @@ pub mod patch;
 
 use serde_json::Value;
 
-// The build script takes the rows from two files of `data`; their heads describe the form.
+// The build script takes the rows from files of `data`; their heads describe the form.
+include!(concat!(env!("OUT_DIR"), "/kinds.rs"));
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 include!(concat!(env!("OUT_DIR"), "/arguments.rs"));
 
 type JsonObject = serde_json::Map<String, Value>;
-
-/// The neutral kinds of tools, with what each of them does.
-pub const TOOL_KINDS: [(&str, &str); 11] = [
-    ("shell", "runs a command, or types into one that runs"),
-    ("write", "writes, creates or deletes a file"),
-    ("edit", "changes a part of a file"),
-    ("read", "reads a file"),
-    ("list", "lists a directory"),
-    ("glob", "finds files by name"),
-    ("grep", "finds text in files"),
-    ("fetch", "fetches a web page"),
-    ("search", "searches the web"),
-    ("subagent", "hands work to another agent"),
-    ("mcp", "belongs to an MCP server; it is also named `mcp__server__tool`"),
-];
 
 /// The meaning of a tool's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -288,19 +274,18 @@ impl Roles {
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.
     pub fn get(&self, key: &str) -> Option<(Role, &'static str)> {
-        for kind in &self.0 {
-            for row in arguments_of(kind) {
-                if row.names.iter().any(|name| name.eq_ignore_ascii_case(key)) {
-                    return Some((row.role, row.names.first()?));
-                }
-            }
-        }
-        None
+        let mut rows = self.rows();
+        let row = rows.find(|row| row.names.iter().any(|name| name.eq_ignore_ascii_case(key)))?;
+        Some((row.role, row.names.first()?))
     }
 
     /// Returns whether one of the arguments can have this role.
     pub fn has(&self, role: Role) -> bool {
-        self.0.iter().any(|kind| arguments_of(kind).any(|row| row.role == role))
+        self.rows().any(|row| row.role == role)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &'static Arguments> {
+        self.0.iter().flat_map(|kind| arguments_of(kind))
     }
 }
 
@@ -311,8 +296,7 @@ fn arguments_of(kind: &str) -> impl Iterator<Item = &'static Arguments> {
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.
 pub fn role_by_name(key: &str) -> Option<Role> {
-    let (role, _) = Roles(vec!["any"]).get(key)?;
-    Some(role)
+    Some(Roles(vec!["any"]).get(key)?.0)
 }
 
 /// Returns what a call of a tool is about, for one line of text: its command, file, address or

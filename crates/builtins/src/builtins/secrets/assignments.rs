@@ -79,7 +79,10 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         return false;
     }
     match kind {
-        "password" => value.len() >= 4 && (!value.contains(' ') || is_phrase(name)),
+        "password" => {
+            value.len() >= 4
+                && (!value.contains(' ') || words(name).concat().ends_with("passphrase"))
+        }
         _ => value.len() >= 8 && !value.contains(' ') && !is_identifier(value),
     }
 }
@@ -178,10 +181,6 @@ fn words(name: &str) -> Vec<String> {
 
 fn is_variable(name: &str) -> bool {
     !name.contains(|letter| !matches!(letter, 'A'..='Z' | '0'..='9' | '_'))
-}
-
-fn is_phrase(name: &str) -> bool {
-    words(name).join("").ends_with("passphrase")
 }
 
 /// Returns whether `value` is a value and not a description of one or something in its place.

@@ -96,7 +96,11 @@ impl Redactor {
     /// `passwords`, is a secret whatever it looks like.
     pub fn redact_value(&self, value: &mut Value) -> bool {
         match value {
-            Value::String(text) => self.redact_string(text),
+            Value::String(text) => {
+                let Cow::Owned(clean) = self.redact(text) else { return false };
+                *text = clean;
+                true
+            }
             Value::Array(items) => self.redact_values(items),
             Value::Object(object) => self.redact_object(object),
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -145,16 +149,6 @@ impl Redactor {
         }
         *item = Value::String(marker(assignments::kind(key.strip_suffix('s').unwrap_or(key))));
         true
-    }
-
-    fn redact_string(&self, text: &mut String) -> bool {
-        match self.redact(text) {
-            Cow::Borrowed(_) => false,
-            Cow::Owned(clean) => {
-                *text = clean;
-                true
-            }
-        }
     }
 }
 

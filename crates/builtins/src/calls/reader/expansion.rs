@@ -98,7 +98,7 @@ impl Reader<'_, '_> {
         let mut reader = Reader::new(inside, &self.frame, self.found);
         reader.depth = self.depth + 1;
         reader.frame.substituted = true;
-        reader.subshell(Reader::all)?;
+        reader.subshell(Reader::whole)?;
         let end = self.at + length + 2;
         let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         word.unknown(&self.text[self.at..end], certainty);
@@ -152,10 +152,8 @@ impl Reader<'_, '_> {
         if !operator.is_empty() && !is_operator {
             return Err(Unread);
         }
-        for behind in operator.split('$').skip(1) {
-            if name_length(behind) == 0 {
-                return Err(Unread);
-            }
+        if operator.split('$').skip(1).any(|behind| name_length(behind) == 0) {
+            return Err(Unread);
         }
         Ok(if is_one { Certainty::OneWord } else { Certainty::Unknown })
     }

@@ -6,7 +6,6 @@
 mod documents;
 mod expansion;
 mod grammar;
-mod plain;
 mod word;
 
 use super::command::{Certainty, Frame, Hidden, SimpleCommand, Word};
@@ -82,7 +81,7 @@ impl Found {
         if text.contains('\0') {
             return Err(Unread);
         }
-        Reader::new(text, frame, self).all()
+        Reader::new(text, frame, self).whole()
     }
 
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
@@ -144,7 +143,7 @@ impl<'t, 'f> Reader<'t, 'f> {
         Self { text, at: 0, depth: 0, documents: None, frame: frame.clone(), found }
     }
 
-    fn all(&mut self) -> Read<()> {
+    fn whole(&mut self) -> Read<()> {
         self.list()?;
         if self.at < self.text.len() || self.documents.is_some() { Err(Unread) } else { Ok(()) }
     }

@@ -1,7 +1,6 @@
 //! Words and quotes.
 
 use super::{Certainty, Read, Reader, Unread, Word};
-use crate::calls::command::is_printable;
 
 /// Letters that end a word without quotes.
 pub(super) const SEPARATORS: [char; 10] = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
@@ -28,14 +27,9 @@ impl Building {
     }
 
     pub(super) fn finished(self, raw: &str) -> Word {
-        let Self { text, certainty, known, quoted, .. } = self;
-        if !is_printable(raw) {
-            let is_known = certainty == Certainty::Known;
-            let certainty = if is_known { Certainty::Invisible } else { Certainty::Unknown };
-            return Word { text, certainty, known: 0, quoted };
-        }
-        let known = known.unwrap_or(text.len());
-        Word { text, certainty, known, quoted }
+        let known = self.known.unwrap_or(self.text.len());
+        let Self { text, certainty, quoted, .. } = self;
+        Word { text, certainty, known, quoted }.written_as(raw)
     }
 }
 
