@@ -130,7 +130,9 @@ fn number(others: &[&str]) -> Result<usize, BuiltinError> {
     let text = at_most_one(others)?.ok_or("it needs a number, `N`")?;
     match text.parse() {
         Ok(number) if (1..=MAX_COUNTED).contains(&number) => Ok(number),
-        _ => Err(format!("N must be a whole number from 1 to {MAX_COUNTED}, found `{text}`").into()),
+        _ => {
+            Err(format!("N must be a whole number from 1 to {MAX_COUNTED}, found `{text}`").into())
+        }
     }
 }
 
