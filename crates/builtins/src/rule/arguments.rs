@@ -1,7 +1,6 @@
 //! The words of one command, read by its rows in the table of options.
 
 use std::borrow::Cow;
-use std::iter::Peekable;
 
 use super::table::Row;
 use crate::calls::{SimpleCommand, Word, base_name, is_interpreter};
@@ -18,6 +17,9 @@ pub(super) struct Arguments<'c> {
     pub(super) operands: Vec<&'c Word>,
 }
 
+/// The word that the value of an option stands in, and the value.
+pub(super) type Value<'c> = Option<(&'c Word, &'c str)>;
+
 /// An option of a command.
 #[derive(Debug)]
 pub(super) struct GivenOption<'c> {
@@ -25,10 +27,11 @@ pub(super) struct GivenOption<'c> {
     pub(super) name: Cow<'c, str>,
     /// The word that it stands in.
     pub(super) word: &'c Word,
-    /// The word that its value stands in, and the value.
-    pub(super) value: Option<(&'c Word, &'c str)>,
+    pub(super) value: Value<'c>,
     /// How many operands stand before it.
     pub(super) operands_before: usize,
+    /// The word behind it.
+    pub(super) behind: Option<&'c Word>,
 }
 
 impl GivenOption<'_> {
@@ -46,161 +49,167 @@ impl<'c> Arguments<'c> {
             None if !command.redirections.is_empty() => Some(":".to_owned()),
             None => None,
         };
-        let row = Row::of(program.as_deref().unwrap_or_default(), None);
+        let name = program.clone().unwrap_or_default();
+        let row = Row::of(&name, "");
         let mut arguments =
             Self { command, program, row, options: Vec::new(), operands: Vec::new() };
         arguments.read();
-        if let (Some(program), Some(first)) = (&arguments.program, arguments.operands.first())
+        if let Some(first) = arguments.operands.first()
             && first.is_known()
         {
-            let row = Row::of(program, Some(&first.text));
+            let row = Row::of(&name, &first.text);
             if row.is_known {
                 arguments.row = row;
-                arguments.options.clear();
-                arguments.operands.clear();
                 arguments.read();
             }
         }
         // Code in a here-document is what it is behind an option.
-        if arguments.program.as_deref().is_some_and(is_interpreter) {
+        if is_interpreter(&name) {
             for word in command.documents() {
-                let code = Some((word, &*word.text));
-                arguments.add(Cow::Borrowed("-c"), word, code);
-                arguments.add(Cow::Borrowed("-e"), word, code);
+                let (value, operands_before) =
+                    (Some((word, &*word.text)), arguments.operands.len());
+                for name in ["-c", "-e"] {
+                    let (name, behind) = (Cow::Borrowed(name), None);
+                    let option = GivenOption { name, word, value, operands_before, behind };
+                    arguments.options.push(option);
+                }
             }
         }
         // `python -m mypy` has the options of `mypy`.
-        if arguments.program.as_ref().is_some_and(|name| name.starts_with("python")) {
-            let mut options = arguments.options.iter();
-            let module = options.find(|option| option.name == "-m").and_then(|option| option.value);
-            let name = module.map(|(_, name)| name).unwrap_or_default();
-            arguments.row.hazards.extend(Row::of(name, None).hazards);
+        let module = arguments.options.iter().find(|option| option.name == "-m");
+        if let Some(GivenOption { value: Some((_, module)), .. }) = module
+            && name.starts_with("python")
+        {
+            arguments.row.hazards.extend(Row::of(module, "").hazards);
         }
         arguments
     }
 
     fn read(&mut self) {
-        let mut words = self.command.words.iter().skip(1).peekable();
-        let is_tar = matches!(self.program.as_deref(), Some("tar" | "gtar" | "bsdtar"));
+        self.options.clear();
+        self.operands.clear();
+        let words = &self.command.words;
+        let mut at = 1;
         // `tar xf a` is `tar -xf a`.
-        if let Some(word) = words.next_if(|word| is_tar && !word.text.starts_with('-')) {
-            self.cluster(word, &word.text, &mut words);
+        if let Some("tar" | "gtar" | "bsdtar") = self.program.as_deref()
+            && let Some(word) = words.get(at)
+            && !word.text.starts_with('-')
+        {
+            at = self.cluster(at, &word.text);
         }
-        while let Some(word) = words.next() {
-            let text = word.text.as_str();
-            // The letters that say which option it is.
-            let sure = &text[..word.known];
-            let is_sure = word.is_known() || sure.contains('=');
+        while let Some(word) = words.get(at) {
+            let sure = &word.text[..word.known];
             // For `find` it ends nothing.
-            if text == "--" && word.is_known() && !self.row.long {
-                self.add(Cow::Borrowed("--"), word, None);
-                self.operands.extend(words);
+            if word.text == "--" && word.is_known() && !self.row.long {
+                self.add("--", at, None);
+                self.operands.extend(&words[at + 1..]);
                 return;
             }
-            if !sure.starts_with('-') || sure == "-" {
-                self.operands.push(word);
-            } else if let Some((name, value)) = text.split_once('=')
-                && is_sure
-                && (name.starts_with("--") || self.row.long || name.len() == 2)
-            {
-                let name = self.row.completed(name).filter(|_| name.len() > 3).unwrap_or(name);
-                self.add(self.first_name(name), word, Some((word, value)));
-            } else if !word.is_known() {
-                self.unsure(word, sure);
-            } else if text.starts_with("--") || self.row.long || self.row.takes_value(text) {
-                let completed = self.row.completed(text).filter(|_| text.starts_with("--"));
-                let takes_value = self.row.takes_value(completed.unwrap_or(text));
-                let value = if takes_value { value_of(&mut words) } else { None };
-                self.add(self.first_name(text), word, value.map(|word| (word, &*word.text)));
-            } else if self.row.is_known {
-                self.cluster(word, &text[1..], &mut words);
+            if sure.starts_with('-') && sure != "-" {
+                at = self.option(at);
             } else {
-                self.add(Cow::Borrowed(text), word, None);
+                self.operands.push(word);
+                at += 1;
             }
         }
     }
 
-    /// Reads `-abc` as `-a -b -c`; behind an option that takes a value, the rest is the value.
-    fn cluster(
-        &mut self,
-        word: &'c Word,
-        letters: &'c str,
-        words: &mut Peekable<impl Iterator<Item = &'c Word>>,
-    ) {
-        for (at, letter) in letters.char_indices() {
+    /// Reads an option, and returns where to read on.
+    fn option(&mut self, at: usize) -> usize {
+        let word = &self.command.words[at];
+        // The letters that say which option it is.
+        let (text, sure) = (word.text.as_str(), &word.text[..word.known]);
+        let is_sure = word.is_known() || sure.contains('=');
+        if let Some((name, value)) = text.split_once('=')
+            && is_sure
+            && (name.starts_with("--") || self.row.long || name.len() == 2)
+        {
+            let completed = if name.len() > 3 { self.row.completed(name) } else { None };
+            let name = self.row.first_name(completed.unwrap_or(name));
+            self.add(name, at, Some((word, value)));
+        } else if !word.is_known() {
+            // `-o$FILE` is an option with a value.
+            match sure.get(..2) {
+                None | Some("--") => self.operands.push(word),
+                Some(name) => {
+                    let name = self.row.first_name(name);
+                    self.add(name, at, Some((word, &text[2..])));
+                }
+            }
+        } else if text.starts_with("--") || self.row.long || self.row.takes_value(text) {
+            let known = self.row.completed(text).unwrap_or(text);
+            let takes_value = self.row.takes_value(known);
+            let (value, next) = if takes_value { self.value_behind(at) } else { (None, at + 1) };
+            self.add(self.row.first_name(text), at, value);
+            return next;
+        } else if self.row.is_known {
+            return self.cluster(at, &text[1..]);
+        } else {
+            self.add(text, at, None);
+        }
+        at + 1
+    }
+
+    /// Reads `-abc` as `-a -b -c`, and returns where to read on; behind an option that takes a value, the
+    /// rest is the value.
+    fn cluster(&mut self, at: usize, letters: &'c str) -> usize {
+        let word = &self.command.words[at];
+        for (start, letter) in letters.char_indices() {
             let name = format!("-{letter}");
-            let rest = &letters[at + letter.len_utf8()..];
             let takes_value = self.row.takes_value(&name);
-            let value = match (takes_value, rest) {
-                (false, _) => None,
-                (true, "") => value_of(words).map(|word| (word, &*word.text)),
-                (true, rest) => Some((word, rest)),
+            let rest = &letters[start + letter.len_utf8()..];
+            let (value, next) = match (takes_value, rest) {
+                (false, _) => (None, at + 1),
+                (true, "") => self.value_behind(at),
+                (true, rest) => (Some((word, rest)), at + 1),
             };
-            self.add(Cow::Owned(self.row.first_name(&name).to_owned()), word, value);
+            self.add(self.row.first_name(&name).to_owned(), at, value);
             if takes_value {
-                return;
+                return next;
             }
         }
+        at + 1
+    }
+
+    /// Returns the value behind an option, and where to read on. A value that looks like an option is
+    /// read as one, too: the table may be wrong for this program.
+    fn value_behind(&self, at: usize) -> (Value<'c>, usize) {
+        let Some(word) = self.command.words.get(at + 1) else { return (None, at + 1) };
+        let text = word.text.as_str();
+        let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
+        (Some((word, text)), if is_option { at + 1 } else { at + 2 })
+    }
+
+    fn add(&mut self, name: impl Into<Cow<'c, str>>, at: usize, value: Value<'c>) {
+        let words = &self.command.words;
+        let (name, operands_before, behind) = (name.into(), self.operands.len(), words.get(at + 1));
+        self.options.push(GivenOption { name, word: &words[at], value, operands_before, behind });
     }
 
     /// Returns the operands of which one is the first: those before it may be the values of options that
     /// the table does not know, as in `docker --context x compose`.
     pub(super) fn first_operands(&self) -> &[&'c Word] {
-        let mut count = 1;
-        while count < self.operands.len() && self.may_be_value(self.operands[count - 1]) {
-            count += 1;
+        for (at, operand) in self.operands.iter().enumerate() {
+            if !operand.text.starts_with('+') && !self.may_be_value(operand) {
+                return &self.operands[..=at];
+            }
         }
-        &self.operands[..count.min(self.operands.len())]
+        &self.operands
     }
 
-    fn may_be_value(&self, operand: &Word) -> bool {
-        operand.text.starts_with('+') || self.may_be_value_of_unknown(operand)
-    }
-
-    /// Reads a word of which only the beginning is known: `-o$FILE` is an option with a value.
-    fn unsure(&mut self, word: &'c Word, sure: &'c str) {
-        match sure.get(..2).filter(|name| *name != "--") {
-            Some(name) => self.add(self.first_name(name), word, Some((word, &word.text[2..]))),
-            None => self.operands.push(word),
-        }
-    }
-
-    /// Returns the word behind another one of the command.
-    pub(super) fn word_behind(&self, word: &Word) -> Option<&'c Word> {
-        let words = &self.command.words;
-        let at = words.iter().position(|other| std::ptr::eq(other, word))?;
-        words.get(at + 1)
-    }
-
-    /// Returns whether a word stands behind an option that the table does not know, and may be its value.
-    pub(super) fn may_be_value_of_unknown(&self, word: &Word) -> bool {
-        let mut open = self.options.iter().filter(|option| option.value.is_none());
-        open.any(|option| {
-            let behind = self.word_behind(option.word);
-            !self.row.names(&option.name) && behind.is_some_and(|behind| std::ptr::eq(behind, word))
-        })
-    }
-
-    /// Returns whether a word may be the value of the option before it.
-    pub(super) fn is_value(&self, word: &Word) -> bool {
+    /// Returns whether a word may be the value of the option before it: of one that takes a value, or that
+    /// the table does not know.
+    pub(super) fn may_be_value(&self, word: &Word) -> bool {
         for option in &self.options {
-            if let Some((value, _)) = option.value
-                && std::ptr::eq(value, word)
-                && !std::ptr::eq(option.word, word)
-            {
+            let may_take = match option.value {
+                Some((value, _)) => std::ptr::eq(value, word),
+                None => !self.row.names(&option.name),
+            };
+            if may_take && matches!(option.behind, Some(behind) if std::ptr::eq(behind, word)) {
                 return true;
             }
         }
         false
-    }
-
-    fn first_name(&self, name: &'c str) -> Cow<'c, str> {
-        Cow::Borrowed(self.row.first_name(name))
-    }
-
-    fn add(&mut self, name: Cow<'c, str>, word: &'c Word, value: Option<(&'c Word, &'c str)>) {
-        let operands_before = self.operands.len();
-        self.options.push(GivenOption { name, word, value, operands_before });
     }
 
     /// Returns whether an option is there, by any of its names.
@@ -216,24 +225,13 @@ impl<'c> Arguments<'c> {
     }
 }
 
-/// Returns the value behind an option. A value that looks like an option is read as one, too: the
-/// table may be wrong for this program.
-fn value_of<'c>(words: &mut Peekable<impl Iterator<Item = &'c Word>>) -> Option<&'c Word> {
-    match words.peek() {
-        Some(word) if word.text.len() > 1 && word.text.starts_with('-') && word.text != "--" => {
-            Some(word)
-        }
-        _ => words.next(),
-    }
-}
-
 /// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.
 pub(super) fn program_name(word: &Word) -> Option<String> {
     if word.is_known() {
         return Some(base_name(&word.text));
     }
     let (_, last) = word.text.rsplit_once('/')?;
-    let mut letters = last.chars();
-    let is_plain = letters.all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter));
-    if last.is_empty() || !is_plain { None } else { Some(base_name(last)) }
+    let is_odd =
+        last.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"._-".contains(letter));
+    if last.is_empty() || is_odd { None } else { Some(base_name(last)) }
 }

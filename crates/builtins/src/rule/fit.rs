@@ -52,85 +52,93 @@ impl Fit {
 impl Pattern {
     /// Returns whether a command has the words of the pattern, in whatever order.
     pub(super) fn finds(&self, given: &Arguments<'_>) -> Fit {
-        let command = given.command;
-        let own = match (&given.program, command.words.first()) {
+        let first = given.command.words.first();
+        let own = match (&given.program, first) {
             (Some(program), _) if self.is_for(program) => self.finds_words(given),
             (Some(_), _) | (None, None) => Fit::No,
             (None, Some(word)) => self.may_be_program(word, given),
         };
-        let may_hide = match &command.hidden {
+        let may_hide = match (&given.command.hidden, first) {
             // A program that is not known was looked at.
-            Hidden::Anything => command.words.first().is_none_or(Word::is_known),
-            Hidden::Words(words) => self.stands_in(words),
-            Hidden::Nothing => false,
+            (Hidden::Anything, Some(program)) => program.is_known(),
+            (Hidden::Anything, None) => true,
+            (Hidden::Words(words), _) => self.stands_in(words),
+            (Hidden::Nothing, _) => false,
         };
         if own == Fit::No && may_hide { Fit::Hidden(shown(given)) } else { own }
     }
 
     /// Returns whether a command certainly has the words of the pattern, for an exception.
     pub(super) fn certainly_finds(&self, given: &Arguments<'_>) -> bool {
-        let command = given.command;
-        let is_known = command.hidden == Hidden::Nothing && !command.frame.more;
-        is_known
-            && given.program.as_ref().is_some_and(|program| self.is_for(program))
-            && self.words.iter().all(|word| certainly_has(word, given))
-            && !self.words.iter().any(|word| word.negated && self.excludes(word, given))
+        let Some(program) = &given.program else { return false };
+        if given.command.hidden != Hidden::Nothing || given.command.frame.more {
+            return false;
+        }
+        self.is_for(program)
+            && self.words.iter().all(|word| word.is_certainly_in(given))
+            && self.without.iter().all(|word| self.is_certainly_without(word, given))
             && self.finds_words(given).is_yes()
+    }
+
+    /// Returns whether a command certainly has no word that the pattern must not find.
+    fn is_certainly_without(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
+        let are_options = word.alternatives.iter().all(Alternative::is_option);
+        for word in &given.command.words {
+            if !word.is_known() && (!are_options || word.may_be_option()) {
+                return false;
+            }
+        }
+        !self.excludes(word, given)
     }
 
     /// Returns whether a command has a word that the pattern must not find. `!*` is about the operands
     /// beside those that the pattern names.
     pub(super) fn excludes(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
-        if matches!(word.alternatives[..], [Alternative::Any]) {
-            let named = self.words.iter().filter(|word| word.is_operand()).count();
-            return given.operands.len() > named;
+        if !word.is_any() {
+            return word.is_in(given);
         }
-        has_any(word, given)
+        let mut named = 0;
+        for word in &self.words {
+            named += usize::from(word.is_operand());
+        }
+        given.operands.len() > named
     }
 
     /// Returns whether a command certainly has a word that the pattern must not find.
     fn certainly_excludes(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
-        if !word.alternatives.iter().all(Alternative::is_option) {
-            return self.excludes(word, given);
+        if word.alternatives.iter().all(Alternative::is_option) {
+            word.is_certainly_in(given)
+        } else {
+            self.excludes(word, given)
         }
-        word.alternatives.iter().any(|one| match one {
-            Alternative::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
-            _ => false,
-        })
     }
 
     fn finds_words(&self, given: &Arguments<'_>) -> Fit {
         let mut unknown = None;
-        // Where the next operand may stand, and which words of the pattern came before.
-        let (mut next, mut seen_any, mut seen_operand) = (0, false, false);
+        // Where the next operand may stand, and whether it must be the first.
+        let (mut next, mut is_first) = (0, true);
+        if self.without.iter().any(|word| self.certainly_excludes(word, given)) {
+            return Fit::No;
+        }
         for word in &self.words {
-            if word.negated && self.certainly_excludes(word, given) {
-                return Fit::No;
-            } else if word.is_any() {
-                seen_any = true;
-                next = next.max(1);
+            if word.is_any() {
+                is_first = false;
             } else if !word.is_operand() {
-                if !word.negated && !has_any(word, given) {
+                if !word.is_in(given) {
                     return Fit::No;
                 }
-            } else if !seen_any && !seen_operand {
+            } else if is_first {
                 let Some((at, part)) = first_operand(word, given) else { return Fit::No };
                 if part.is_some() && self.is_for_many() {
                     return Fit::No;
                 }
-                (next, unknown, seen_operand) = (at + 1, part, true);
-            } else {
-                // Behind a `*` the first operand counts, too.
-                let from = if seen_any && next == 1 { usize::from(seen_operand) } else { next };
-                seen_operand = true;
-                let rest = given.operands.get(from..).unwrap_or_default();
-                if given.command.assignments.iter().any(|one| word_fits(word, one)) {
-                    continue;
-                }
-                let Some(found) = rest.iter().position(|one| word_fits(word, one)) else {
+                (next, unknown, is_first) = (at + 1, part, false);
+            } else if !given.command.assignments.iter().any(|one| word.fits(one)) {
+                let rest = given.operands.get(next..).unwrap_or_default();
+                let Some(found) = rest.iter().position(|one| word.fits(one)) else {
                     return Fit::No;
                 };
-                next = from + found + 1;
+                next += found + 1;
             }
         }
         match unknown {
@@ -151,27 +159,35 @@ impl Pattern {
         if !names.any(|name| base(name).starts_with(&beginning) || name.contains('*')) {
             return Fit::No;
         }
-        // It may be several words.
-        let is_one = word.certainty != Certainty::Unknown;
-        if is_one && self.finds_words(given) == Fit::No {
+        // If it may be several words, it may have those of the pattern, too.
+        if word.certainty != Certainty::Unknown && self.finds_words(given) == Fit::No {
             return Fit::No;
         }
         Fit::Hidden(shown(given))
     }
 }
 
-impl Alternative {
-    /// Returns whether it is one word without a `*`.
-    fn is_plain(&self) -> bool {
-        matches!(self, Self::Word(text) if !text.contains('*'))
-    }
-}
-
 impl PatternWord {
+    /// Returns whether an operand or an assignment fits one of the alternatives. To `git push`, `+main`
+    /// is `main`, too.
+    fn fits(&self, word: &Word) -> bool {
+        self.alternatives.iter().any(|one| one.fits_with_sign(word))
+    }
+
+    /// Returns whether a command has a word like one of the alternatives.
+    fn is_in(&self, given: &Arguments<'_>) -> bool {
+        self.alternatives.iter().any(|one| one.is_in(given))
+    }
+
+    /// Returns whether a command has a word like one of the alternatives, whatever is not known in it.
+    pub(super) fn is_certainly_in(&self, given: &Arguments<'_>) -> bool {
+        self.alternatives.iter().any(|one| one.is_certainly_in(given))
+    }
+
     /// Returns whether a word of which these parts are known may become one of the alternatives.
     fn may_become(&self, known: &str) -> bool {
         self.alternatives.iter().any(|one| match one {
-            Alternative::Word(text) => one.is_plain() && glob_any_case(known, text),
+            Alternative::Word(text) => !text.contains('*') && glob_any_case(known, text),
             _ => false,
         })
     }
@@ -186,12 +202,11 @@ pub(super) fn shown(given: &Arguments<'_>) -> String {
 fn first_operand(word: &PatternWord, given: &Arguments<'_>) -> Option<(usize, Option<String>)> {
     let firsts = given.first_operands();
     // Words that another program adds come at the end.
-    let may_come = given.command.frame.more && word.alternatives.iter().any(Alternative::is_plain);
-    if firsts.is_empty() && may_come {
+    if firsts.is_empty() && given.command.frame.more && word.may_become("*") {
         return Some((0, Some(shown(given))));
     }
     for (at, first) in firsts.iter().enumerate() {
-        if word_fits(word, first) {
+        if word.fits(first) {
             return Some((at, None));
         }
         if !first.is_known() && word.may_become(&known_parts(&first.text)) {
@@ -215,36 +230,64 @@ fn known_parts(text: &str) -> String {
     format!("{before}{behind}").replace([UNKNOWN, '?', '{'], "*")
 }
 
-/// Returns whether one alternative fits some word of the command.
-fn has_any(word: &PatternWord, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Any => !given.operands.is_empty(),
-        // `xargs` adds words that are not known.
-        Alternative::Variable(name) if name == "*" && given.command.frame.more => true,
-        Alternative::Word(_) | Alternative::Variable(_) => {
-            let mut words = given.operands.iter().copied().chain(&given.command.assignments);
-            words.any(|word| fits_operand(one, word))
+impl Alternative {
+    /// Returns whether a command has a word like it.
+    fn is_in(&self, given: &Arguments<'_>) -> bool {
+        match self {
+            Self::Any => !given.operands.is_empty(),
+            // `xargs` adds words that are not known.
+            Self::Variable(name) if name == "*" && given.command.frame.more => true,
+            Self::Word(_) | Self::Variable(_) => {
+                let mut words = given.operands.iter().copied().chain(&given.command.assignments);
+                words.any(|word| self.fits_with_sign(word))
+            }
+            Self::Option(name, value) => has_option(name, value.as_deref(), given),
         }
-        Alternative::Option(name, value) => has_option(name, value.as_deref(), given),
-    })
-}
-
-/// Returns whether a word of the pattern can be judged without what is not known in the command.
-pub(super) fn certainly_has(word: &PatternWord, given: &Arguments<'_>) -> bool {
-    if word.negated {
-        let are_options = word.alternatives.iter().all(Alternative::is_option);
-        let mut words = given.command.words.iter();
-        return words.all(|word| word.is_known() || are_options && !word.may_be_option());
     }
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
-        // An assignment is one only for a pattern of it, or where it names the database of SQL.
-        Alternative::Word(text) if !text.contains('=') => {
-            given.program.as_deref() == Some("sql")
-                || given.operands.iter().any(|operand| fits(one, operand))
+
+    /// Returns whether a command has a word like it, whatever is not known in the command.
+    fn is_certainly_in(&self, given: &Arguments<'_>) -> bool {
+        match self {
+            Self::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
+            // An assignment is one only for a pattern of it, or where it names the database of SQL.
+            Self::Word(text) if !text.contains('=') && given.program.as_deref() != Some("sql") => {
+                given.operands.iter().any(|operand| self.fits(operand))
+            }
+            Self::Any | Self::Word(_) | Self::Variable(_) => true,
         }
-        Alternative::Any | Alternative::Word(_) | Alternative::Variable(_) => true,
-    })
+    }
+
+    /// Returns whether an operand fits, or what stands behind its `+`.
+    fn fits_with_sign(&self, operand: &Word) -> bool {
+        match operand.text.strip_prefix('+') {
+            Some(plain) => self.fits(operand) || self.fits(&Word::known(plain)),
+            None => self.fits(operand),
+        }
+    }
+
+    /// Returns whether an operand fits, in any case: many programs and systems take it so.
+    pub(super) fn fits(&self, operand: &Word) -> bool {
+        match self {
+            Self::Any => true,
+            // What is not known fits a pattern that is about how it is written, such as `*$(*`.
+            Self::Word(text) if operand.is_known() => glob_any_case(text, &operand.text),
+            // So does one whose known beginning fits up to a final `*`.
+            Self::Word(text) => {
+                let known = &operand.text[..operand.known];
+                let begins = text.ends_with('*') && !known.is_empty() && glob_any_case(text, known);
+                let is_path = operand.certainty == Certainty::Paths;
+                begins || (is_path || text.contains('$')) && glob_any_case(text, &operand.text)
+            }
+            Self::Variable(name) if name == "*" => {
+                matches!(operand.certainty, Certainty::OneWord | Certainty::Unknown)
+            }
+            // A variable in a substitution is a word of another command.
+            Self::Variable(name) => {
+                !operand.is_known() && holds_variable(&without_outputs(&operand.text), name)
+            }
+            Self::Option(..) => false,
+        }
+    }
 }
 
 /// Returns whether a command has an option that no other one takes for its value or takes back, and has
@@ -253,25 +296,13 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
     let first = given.row.first_name(name);
     let mut is_there = false;
     for option in &given.options {
-        if let Some(rest) = option.name.strip_prefix("--no-") {
-            let off = format!("--{rest}");
-            let mut forms = given.row.forms(first).iter();
-            if name.starts_with(&off) || forms.any(|form| form.starts_with(&off)) {
-                return false;
-            }
-        }
-        if name.strip_prefix("--no").is_some_and(|rest| option.name.strip_prefix('-') == Some(rest))
-        {
+        if takes_back(option, name, &given.row) {
             return false;
         }
         if option.name != first && !glob(name, option.before_value()) {
             continue;
         }
-        if given.may_be_value_of_unknown(option.word) {
-            return false;
-        }
-        let is_switched_off = given.word_behind(option.word).is_some_and(|word| is_off(&word.text));
-        if given.is_value(option.word) || is_switched_off || !is_certain(option, wanted) {
+        if given.may_be_value(option.word) || !is_certain(option, wanted) {
             return false;
         }
         is_there = true;
@@ -279,13 +310,21 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
     is_there
 }
 
-/// Returns whether a value switches an option off.
-fn is_off(value: &str) -> bool {
-    ["false", "f", "none", "no", "0"].iter().any(|off| value.eq_ignore_ascii_case(off))
+/// Returns whether an option takes back the one with this name: `--no-x` takes back `--x`, and `-x` takes
+/// back `--nox`.
+fn takes_back(option: &GivenOption<'_>, name: &str, row: &Row) -> bool {
+    match (option.name.strip_prefix("--no-"), name.strip_prefix("--no")) {
+        (Some(rest), _) if row.begins(&format!("--{rest}"), name) => true,
+        (_, Some(rest)) => option.name.strip_prefix('-') == Some(rest),
+        _ => false,
+    }
 }
 
 /// Returns whether an option has the wanted value, or is not switched off.
 fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
+    if matches!(option.behind, Some(behind) if is_off(&behind.text)) {
+        return false;
+    }
     match (wanted, option.value) {
         (None, Some((_, given))) => !is_off(given),
         (None, None) => true,
@@ -294,85 +333,44 @@ fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
     }
 }
 
-pub(super) fn word_fits(word: &PatternWord, operand: &Word) -> bool {
-    word.alternatives.iter().any(|one| fits_operand(one, operand))
-}
-
-/// Returns whether an operand fits an alternative. To `git push`, `+main` is `main`, too.
-fn fits_operand(one: &Alternative, operand: &Word) -> bool {
-    let plain = operand.text.strip_prefix('+').map(Word::known);
-    fits(one, operand) || plain.is_some_and(|plain| fits(one, &plain))
-}
-
-/// Returns whether an operand fits an alternative, in any case: many programs and systems take it so.
-pub(super) fn fits(one: &Alternative, operand: &Word) -> bool {
-    match one {
-        Alternative::Any => true,
-        // What is not known fits a pattern that is about how it is written, such as `*$(*`.
-        Alternative::Word(text) if operand.is_known() => glob_any_case(text, &operand.text),
-        // So does one whose known beginning fits up to a final `*`.
-        Alternative::Word(text) => {
-            let known = &operand.text[..operand.known];
-            let begins = text.ends_with('*') && !known.is_empty() && glob_any_case(text, known);
-            let is_path = operand.certainty == Certainty::Paths;
-            begins || (is_path || text.contains('$')) && glob_any_case(text, &operand.text)
-        }
-        Alternative::Variable(name) => {
-            let is_open = matches!(operand.certainty, Certainty::OneWord | Certainty::Unknown);
-            if name == "*" {
-                return is_open;
-            }
-            // A variable in a substitution is a word of another command.
-            let text = without_outputs(&operand.text);
-            !operand.is_known() && holds_variable(&text, name)
-        }
-        Alternative::Option(..) => false,
-    }
+/// Returns whether a value switches an option off.
+fn is_off(value: &str) -> bool {
+    matches!(&*value.to_ascii_lowercase(), "false" | "f" | "none" | "no" | "0")
 }
 
 /// Returns whether a text has `$NAME` in it, with a name like the pattern.
 fn holds_variable(text: &str, pattern: &str) -> bool {
-    let mut parts = text.split('$').skip(1);
-    parts.any(|part| {
+    for part in text.split('$').skip(1) {
         let name = part.trim_start_matches(['{', '!']);
         let rest =
             name.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
         // `${NAME:+set}` is another text.
         let is_other = part.starts_with('{') && (rest.starts_with(":+") || rest.starts_with('+'));
         let name = &name[..name.len() - rest.len()];
-        !name.is_empty() && !is_other && glob(pattern, name)
-    })
+        if !name.is_empty() && !is_other && glob(pattern, name) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a command has an option, however it is written.
 fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
     let row = &given.row;
-    let first = row.first_name(name);
     for option in &given.options {
-        let fits_value = match value {
-            None => true,
-            Some(wanted) => option.value.is_some_and(|(_, value)| glob(wanted, value)),
+        let fits_value = match (value, option.value) {
+            (None, _) => true,
+            (Some(wanted), Some((_, value))) => glob(wanted, value),
+            (Some(_), None) => false,
         };
         if fits_value && may_be(name, option, row) {
             return true;
         }
     }
-    // Where the table does not know that the option takes a value, the pattern does.
     if let Some(wanted) = value {
-        if row.takes_value(name) {
-            return false;
-        }
-        let words = &given.command.words;
-        if name.len() == 2 && words.iter().any(|word| glob(&format!("{name}{wanted}"), &word.text))
-        {
-            return true;
-        }
-        return words.windows(2).any(|pair| {
-            let option = row.first_name(&pair[0].text);
-            (option == first || glob(name, option)) && glob(wanted, &pair[1].text)
-        });
+        return !row.takes_value(name) && stands_before(name, wanted, given);
     }
-    for form in row.forms(first) {
+    for form in row.forms(row.first_name(name)) {
         let has_form = if form.starts_with('-') {
             form.contains('+') && form.split('+').all(|part| given.has(part))
         } else {
@@ -383,10 +381,26 @@ fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
         }
     }
     // `-rf` stands for both letters.
-    let letters = name.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() > 1);
-    letters.filter(|_| !row.long).is_some_and(|letters| {
-        letters.chars().all(|letter| has_option(&format!("-{letter}"), None, given))
-    })
+    let letters = name.strip_prefix('-').unwrap_or_default();
+    if letters.starts_with('-') || letters.len() < 2 || row.long {
+        return false;
+    }
+    letters.chars().all(|letter| has_option(&format!("-{letter}"), None, given))
+}
+
+/// Returns whether an option stands before a value in a command: where the table does not know that the
+/// option takes a value, the pattern does.
+fn stands_before(name: &str, wanted: &str, given: &Arguments<'_>) -> bool {
+    let joined = format!("{name}{wanted}");
+    let mut is_behind = false;
+    for word in &given.command.words {
+        if is_behind && glob(wanted, &word.text) || name.len() == 2 && glob(&joined, &word.text) {
+            return true;
+        }
+        let option = given.row.first_name(&word.text);
+        is_behind = option == given.row.first_name(name) || glob(name, option);
+    }
+    false
 }
 
 /// Returns whether an option of the command is the one that a pattern names, or the beginning of it.
@@ -395,19 +409,16 @@ fn may_be(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
     if name.contains('*') {
         return glob(name, written) || glob(name, option.before_value());
     }
-    let first = row.first_name(name);
-    if written == first || !row.is_known && is_cluster_with(written, name) {
+    if written == row.first_name(name) || !row.is_known && is_cluster_with(written, name) {
         return true;
     }
-    if !written.starts_with("--") || written.len() <= 3 {
-        return false;
-    }
-    name.starts_with(written) || row.forms(first).iter().any(|form| form.starts_with(written))
+    written.starts_with("--") && written.len() > 3 && row.begins(written, name)
 }
 
 /// Returns whether a word is a cluster of letters with that of an option.
 pub(super) fn is_cluster_with(word: &str, option: &str) -> bool {
-    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1);
-    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    matches!((letter, letters), (Some(letter), Some(letters)) if letters.contains(letter))
+    let (Some(letter), Some(letters)) = (option.strip_prefix('-'), word.strip_prefix('-')) else {
+        return false;
+    };
+    letter.len() == 1 && !letters.starts_with('-') && letters.contains(letter)
 }

@@ -11,7 +11,21 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
 
 /// Returns whether a pattern fits a text in any case of the letters from a to z.
 pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
-    like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
+    if pattern.contains('*') {
+        like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
+    } else {
+        pattern.eq_ignore_ascii_case(text)
+    }
+}
+
+/// Returns whether one of the patterns fits the whole of a text.
+pub(super) fn one_fits(patterns: impl IntoIterator<Item: AsRef<str>>, text: &str) -> bool {
+    for pattern in patterns {
+        if glob(pattern.as_ref(), text) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a pattern fits the whole of a text, where letters are compared by `fits`.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hookexec_files::suggest;
 
 use super::limits::DEEPEST;
-use super::pattern::Mistake;
+use super::pattern::{Mistake, mistake};
 use hookexec::config::Groups as OwnGroups;
 
 /// The groups that come with the program, one a row.
@@ -34,15 +34,14 @@ impl Groups<'_> {
     pub(super) fn of_kind(
         &self,
         text: &str,
-        kind: ItemKind,
+        wanted: &str,
     ) -> Result<Vec<Cow<'static, str>>, Mistake> {
         if self.0.get(text).is_none()
             && let Some([first, ..]) = shipped(text)
-            && ItemKind::of(first) != kind
+            && kind_of(first) != wanted
         {
-            let (own, wanted) = (ItemKind::of(first).name(), kind.name());
-            let hint = "`hookexec docs groups` prints the groups".to_owned();
-            return Err((format!("`{text}` is a group of {own}, not of {wanted}"), hint));
+            let message = format!("`{text}` is a group of {}, not of {wanted}", kind_of(first));
+            return mistake(message, "`hookexec docs groups` prints the groups");
         }
         self.expanded(text)
     }
@@ -58,18 +57,20 @@ impl Groups<'_> {
             return Ok(());
         }
         if depth == 0 {
-            let hint = "write the words themselves".to_owned();
-            return Err((format!("the group `{text}` leads through too many groups"), hint));
+            let message = format!("the group `{text}` leads through too many groups");
+            return mistake(message, "write the words themselves");
         }
         if let Some(own) = self.0.get(text) {
-            return own.iter().try_for_each(|item| self.add(item, depth - 1, items));
+            for item in own {
+                self.add(item, depth - 1, items)?;
+            }
+            return Ok(());
         }
         let Some(shipped) = shipped(text) else {
-            let mut known: Vec<String> = self.0.names().map(str::to_owned).collect();
-            known.extend(SHIPPED.iter().map(|(name, _)| (*name).to_owned()));
-            let known = known.iter().map(String::as_str);
+            let mut known: Vec<&str> = self.0.names().collect();
+            known.extend(SHIPPED.iter().map(|(name, _)| *name));
             let hint = suggest::hint_or_list(text, known, "known groups:");
-            return Err((format!("unknown group `{text}`"), hint));
+            return mistake(format!("unknown group `{text}`"), hint);
         };
         for item in shipped {
             if is_group(item) {
@@ -82,32 +83,15 @@ impl Groups<'_> {
     }
 }
 
-/// The kind of items that a key of a rule takes.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum ItemKind {
-    Commands,
-    Paths,
-    Tools,
-}
-
-impl ItemKind {
-    fn of(item: &str) -> Self {
-        let begins = ["/", "~", "**/", "$PROJECT", "http", "*://"];
-        if item.starts_with("mcp__") {
-            Self::Tools
-        } else if begins.iter().any(|beginning| item.starts_with(beginning)) {
-            Self::Paths
-        } else {
-            Self::Commands
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Commands => "commands",
-            Self::Paths => "paths",
-            Self::Tools => "tools",
-        }
+/// Returns the key of a rule that takes an item of a shipped group.
+fn kind_of(item: &str) -> &'static str {
+    let begins = ["/", "~", "**/", "$PROJECT", "http", "*://"];
+    if item.starts_with("mcp__") {
+        "tools"
+    } else if begins.iter().any(|beginning| item.starts_with(beginning)) {
+        "paths"
+    } else {
+        "commands"
     }
 }
 
@@ -115,7 +99,7 @@ impl ItemKind {
 pub(super) fn is_group(text: &str) -> bool {
     let name = text.strip_prefix('@').unwrap_or_default();
     name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+        && !name.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"-_".contains(letter))
 }
 
 /// Returns the items of a group that comes with the program.

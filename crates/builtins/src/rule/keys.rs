@@ -52,6 +52,7 @@ impl SetKeys<'_> {
 pub(super) struct Items<'n>(pub(super) Vec<At<'n, String>>);
 
 /// A list of sets of conditions.
+#[derive(Default)]
 pub(super) struct Sets<'n>(pub(super) Vec<SetKeys<'n>>);
 
 /// The answer of an allow to what it does not allow.

@@ -1,9 +1,9 @@
 //! Whether a command is a pattern of an allow, word for word.
 
-use super::arguments::{Arguments, GivenOption};
-use super::fit::{certainly_has, fits};
+use super::arguments::Arguments;
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
+use super::table::Row;
 use crate::calls::Word;
 
 impl Pattern {
@@ -15,76 +15,55 @@ impl Pattern {
         }
         // A word that the shell expands may become any other.
         let may_be_any = given.command.words.iter().any(Word::is_expanded);
-        let (mut wanted, mut words) = (Vec::new(), Vec::new());
-        for word in &self.words {
-            if word.negated {
-                if may_be_any || self.excludes(word, given) {
-                    return Ok(false);
-                }
-            } else if word.alternatives.iter().any(Alternative::is_option) {
-                wanted.push(word);
-            } else {
-                words.push(word);
+        for word in &self.without {
+            if may_be_any || self.excludes(word, given) {
+                return Ok(false);
             }
         }
-        if !wanted.iter().all(|word| self.has_only(word, given) && certainly_has(word, given)) {
-            return Ok(false);
+        let (mut options, mut words) = (Vec::new(), Vec::new());
+        // How many operands may stand before the next option.
+        let mut most_before = 0_usize;
+        for word in &self.words {
+            let names = word.option_names(&given.row);
+            if !names.is_empty() && !has_only(word, most_before, given) {
+                return Ok(false);
+            } else if names.is_empty() {
+                words.push(word);
+            }
+            options.extend(names);
+            if word.is_any() {
+                most_before = usize::MAX;
+            } else if word.is_operand() {
+                most_before = most_before.saturating_add(1);
+            }
         }
-        let is_open = words.last().is_some_and(|word| word.is_any());
-        let named = words.iter().take_while(|word| !word.is_any()).count();
         if !operands_fit(&words, &given.operands) {
             return Ok(false);
         }
-        let takes_no_task = given.row.tasks && named > 0;
+        let named = words.iter().position(|word| word.is_any()).unwrap_or(words.len());
+        let is_open = matches!(words.last(), Some(word) if word.is_any());
+        let names_task = given.row.tasks && named > 0;
         for option in &given.options {
-            if wanted.iter().any(|word| is_listed(word, option, given)) {
+            if options.contains(&&*option.name) {
                 continue;
             }
             if !is_open || option.operands_before < named {
                 return Ok(false);
             }
-            let value = option.value.map(|(_, value)| value);
-            if given.row.is_hazard(&option.name, value, option.operands_before == 0) {
+            let is_first = option.operands_before == 0;
+            if given.row.is_hazard(&option.name, option.value, is_first) {
                 return Err(option.word.text.clone());
             }
-            // The table may be wrong about which options of this program take a value.
-            if let Some((word, value)) = option.value
-                && (word.is_expanded() && given.row.has_hazards(false)
-                    || given.row.is_hazardous_value(value, option.operands_before == 0)
-                    || takes_no_task
-                        && !std::ptr::eq(word, option.word)
-                        && !value.starts_with('-')
-                        && value.parse::<f64>().is_err())
+            let Some((word, value)) = option.value else { continue };
+            let may_be_task = names_task && !std::ptr::eq(word, option.word);
+            if may_be_task && !value.starts_with('-') && !is_number(value)
+                || given.row.is_hazardous_value(word, value, is_first)
             {
                 return Err(word.text.clone());
             }
         }
-        if is_open
-            && named == 0
-            && !given.row.subcommands.is_empty()
-            && let Some(first) = given.operands.first()
-            && !given.row.subcommands.contains(&first.text.as_str())
-        {
-            return Err(first.text.clone());
-        }
-        // A long option that the table does not know may have taken the first operand.
-        let alone = given.options.iter().filter(|option| option.value.is_none());
-        let shift = alone.filter(|option| option.word.text.starts_with("--")).count();
-        let taken = given.operands.iter().enumerate().skip(named);
-        for (at, operand) in taken {
-            // Behind `--` it is none, unless that was the value of an option.
-            let is_number = operand.text.bytes().all(|byte| byte.is_ascii_digit());
-            let is_more = takes_no_task && !is_number || given.row.one && at > named.max(1);
-            let is_like_option =
-                operand.text.starts_with('-') && given.row.is_like_hazard(&operand.text);
-            let may_be_hazard = operand.is_expanded() && given.row.has_hazards(at <= shift);
-            if is_like_option
-                || is_more
-                || may_be_hazard
-                || given.row.is_hazardous_operand(&operand.text, at <= shift)
-            {
-                return Err(operand.text.clone());
-            }
+        if let Some(word) = refused_operand(named, names_task, given) {
+            return Err(word.text.clone());
         }
         if is_open && given.row.hazards.contains(&"all") {
             return Err(program.text.clone());
@@ -97,52 +76,93 @@ impl Pattern {
         let is_path = program.contains('/');
         // For all programs but some, a path leads to an unknown one.
         if self.other {
-            let name = given.program.as_deref();
-            return !is_path && name.is_some_and(|name| !self.is_named(name));
+            return !is_path && matches!(&given.program, Some(name) if !self.is_named(name));
         }
-        for name in &self.programs {
-            if is_text(name, program) && (name.contains('/') || !is_path) {
+        let mut names = self.programs.iter();
+        names.any(|name| is_text(name, program) && (name.contains('/') || !is_path))
+    }
+}
+
+impl PatternWord {
+    /// Returns the first names of the options among its alternatives.
+    fn option_names(&self, row: &Row) -> Vec<&str> {
+        let mut names = Vec::new();
+        for one in &self.alternatives {
+            if let Alternative::Option(name, _) = one {
+                names.push(row.first_name(name));
+            }
+        }
+        names
+    }
+
+    /// Returns whether an operand is one of the alternatives.
+    fn lists(&self, operand: &Word) -> bool {
+        for one in &self.alternatives {
+            let is_text = match one {
+                Alternative::Word(text) => is_text(text, &operand.text),
+                _ => true,
+            };
+            if is_text && one.fits(operand) {
                 return true;
             }
         }
         false
     }
+}
 
-    /// Returns whether a command has an option that the pattern names, where the pattern has it, and has
-    /// it in no other way.
-    fn has_only(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
-        let before = self.words.iter().take_while(|other| !std::ptr::eq(*other, word));
-        let is_open = before.clone().any(PatternWord::is_any);
-        let named = before.filter(|other| other.is_operand()).count();
-        let mut is_there = false;
-        for option in given.options.iter().filter(|option| is_named(word, option, given)) {
-            if !is_listed(word, option, given) || !is_open && option.operands_before > named {
-                return false;
+/// Returns whether a command has an option that a word of the pattern names, where the pattern has it, and
+/// has it in no other way.
+fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bool {
+    let mut is_there = false;
+    for option in &given.options {
+        let (mut is_named, mut is_listed) = (false, false);
+        for one in &word.alternatives {
+            if let Alternative::Option(name, wanted) = one
+                && given.row.first_name(name) == option.name
+            {
+                is_named = true;
+                is_listed |= match (wanted, option.value) {
+                    (None, _) => true,
+                    (Some(wanted), Some((_, value))) => is_text(wanted, value),
+                    (Some(_), None) => false,
+                };
             }
-            is_there = true;
         }
-        is_there
+        if is_named && (!is_listed || option.operands_before > most_before) {
+            return false;
+        }
+        is_there |= is_named;
     }
+    is_there && word.is_certainly_in(given)
 }
 
-/// Returns whether an option of the command has a name that a word of an allow has.
-fn is_named(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, _) => given.row.first_name(name) == option.name,
-        _ => false,
-    })
-}
-
-/// Returns whether an option of the command is one that a word of an allow names.
-fn is_listed(word: &PatternWord, option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Option(name, None) => given.row.first_name(name) == option.name,
-        Alternative::Option(name, Some(wanted)) => {
-            let fits = option.value.is_some_and(|(_, value)| is_text(wanted, value));
-            given.row.first_name(name) == option.name && fits
+/// Returns the operand for which a `*` does not stand, behind those that the pattern names.
+fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) -> Option<&'c Word> {
+    let row = &given.row;
+    // A long option that the table does not know may have taken the first operand.
+    let mut shift = 0;
+    for option in &given.options {
+        shift += usize::from(option.value.is_none() && option.word.text.starts_with("--"));
+    }
+    for (at, operand) in given.operands.iter().enumerate().skip(named) {
+        let text = operand.text.as_str();
+        let is_unknown = !row.subcommands.is_empty() && !row.subcommands.contains(&text);
+        if at == 0 && is_unknown || at > named.max(1) && row.one {
+            return Some(operand);
         }
-        _ => false,
-    })
+        // Behind `--` it is no option, unless that was the value of one.
+        if text.starts_with('-') && row.is_like_hazard(text) || names_task && !is_number(text) {
+            return Some(operand);
+        }
+        if row.is_hazardous_operand(operand, at <= shift) {
+            return Some(operand);
+        }
+    }
+    None
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|letter: char| !letter.is_ascii_digit())
 }
 
 /// Returns whether operands are those of a pattern, in their order.
@@ -152,14 +172,7 @@ fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
         return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
     }
     let Some((operand, behind)) = operands.split_first() else { return false };
-    is_listed_word(word, operand) && operands_fit(rest, behind)
-}
-
-fn is_listed_word(word: &PatternWord, operand: &Word) -> bool {
-    word.alternatives.iter().any(|one| match one {
-        Alternative::Word(text) => fits(one, operand) && is_text(text, &operand.text),
-        _ => fits(one, operand),
-    })
+    word.lists(operand) && operands_fit(rest, behind)
 }
 
 /// Returns whether a text fits a word of an allow. A `*` does not stand for `..`, for a wildcard that the

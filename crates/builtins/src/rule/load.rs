@@ -8,9 +8,9 @@ use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
 
-use super::groups::{Groups, ItemKind};
+use super::groups::Groups;
 use super::judge::{Answer, Conditions, Rule};
-use super::keys::{Items, RuleKeys, SetKeys, Uncertain};
+use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
 use super::paths::{Machine, PathPattern};
 use super::pattern::{Mistake, Pattern};
 use super::tools::plain;
@@ -65,7 +65,6 @@ impl Loading<'_> {
     fn rule(&mut self, keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
         let answer = self.answer(&keys, node)?;
         if answer == Answer::Allow {
-            self.refuse_targets(&keys);
             if let Some(uncertain) = &keys.uncertain {
                 let hint = "what can't be known is not allowed; `otherwise` answers it";
                 self.reader.error_with_hint(uncertain.node, "an allow takes no `uncertain`", hint);
@@ -88,7 +87,10 @@ impl Loading<'_> {
             self.reader.error_with_hint(node, "a rule needs a condition", hint);
         }
         let mut sets = Vec::new();
-        for set in keys.any.map(|sets| sets.0).unwrap_or_default() {
+        self.check_targets(&answer, own.targets.as_ref());
+        // Without `any` one set has all keys.
+        for set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
+            self.check_targets(&answer, set.targets.as_ref());
             let joined = SetKeys {
                 commands: self.either(own.commands.as_ref(), set.commands),
                 targets: self.either(own.targets.as_ref(), set.targets),
@@ -99,10 +101,9 @@ impl Loading<'_> {
             };
             sets.push(self.conditions(joined));
         }
-        if sets.is_empty() {
-            sets.push(self.conditions(own));
-        }
-        let except = self.conditions(keys.except.unwrap_or_default());
+        let except = keys.except.unwrap_or_default();
+        self.check_targets(&answer, except.targets.as_ref());
+        let except = self.conditions(except);
         let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
         let otherwise = keys.otherwise.map(|word| word.value);
         Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
@@ -120,40 +121,35 @@ impl Loading<'_> {
                 self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
             }
         }
-        own.or_else(|| beside.cloned())
+        own.or(beside.cloned())
     }
 
     /// Refuses `targets` in an allow, which looks at all files of a command.
-    fn refuse_targets(&mut self, keys: &RuleKeys<'_>) {
-        let sets = keys.any.iter().flat_map(|sets| &sets.0).chain(&keys.except);
-        let lists = sets.filter_map(|set| set.targets.as_ref()).chain(&keys.targets);
-        for item in lists.flat_map(|items| &items.0) {
-            let hint = "write `files`: an allow looks at all files of a command";
-            self.reader.error_with_hint(item.node, "an allow takes no `targets`", hint);
+    fn check_targets(&mut self, answer: &Answer, targets: Option<&Items<'_>>) {
+        if let (Answer::Allow, Some(targets)) = (answer, targets) {
+            for item in &targets.0 {
+                let hint = "write `files`: an allow looks at all files of a command";
+                self.reader.error_with_hint(item.node, "an allow takes no `targets`", hint);
+            }
         }
     }
 
     fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
-        let mut answers = Vec::new();
-        if let Some(reason) = &keys.deny {
-            answers.push(Answer::Deny(self.reason(reason)));
-        }
-        if let Some(reason) = &keys.ask {
-            answers.push(Answer::Ask(self.reason(reason)));
-        }
-        if let Some(allow) = &keys.allow {
-            if !allow.value {
-                let hint = "write `deny: REASON` or `ask: REASON`, or leave the rule out";
-                self.reader.error_with_hint(allow.node, "`allow` is `true` or nothing", hint);
+        match (&keys.deny, &keys.ask, &keys.allow) {
+            (Some(reason), None, None) => Some(Answer::Deny(self.reason(reason))),
+            (None, Some(reason), None) => Some(Answer::Ask(self.reason(reason))),
+            (None, None, Some(allow)) => {
+                if !allow.value {
+                    let hint = "write `deny: REASON` or `ask: REASON`, or leave the rule out";
+                    self.reader.error_with_hint(allow.node, "`allow` is `true` or nothing", hint);
+                }
+                Some(Answer::Allow)
             }
-            answers.push(Answer::Allow);
+            _ => {
+                let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";
+                self.reader.refuse_with_hint(node, "a rule needs one answer", hint)
+            }
         }
-        let answer = answers.pop().filter(|_| answers.is_empty());
-        if answer.is_none() {
-            let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";
-            self.reader.error_with_hint(node, "a rule needs one answer", hint);
-        }
-        answer
     }
 
     fn reason(&mut self, reason: &At<'_, String>) -> String {
@@ -167,10 +163,8 @@ impl Loading<'_> {
     fn conditions(&mut self, keys: SetKeys<'_>) -> Conditions {
         let mut conditions = Conditions::default();
         for item in keys.commands.unwrap_or_default().0 {
-            match Pattern::list(&item.value, &self.groups) {
-                Ok(patterns) => conditions.commands.extend(patterns),
-                Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
-            }
+            let patterns = Pattern::list(&item.value, &self.groups);
+            conditions.commands.extend(self.read(&item, patterns));
         }
         conditions.targets = self.paths(keys.targets);
         conditions.files = self.paths(keys.files);
@@ -184,23 +178,29 @@ impl Loading<'_> {
                 self.reader.error_with_hint(item.node, "`tools` takes no `!`", hint);
             }
             for name in item.value.split('|') {
-                match self.groups.of_kind(name.trim(), ItemKind::Tools) {
-                    Ok(names) => conditions.tools.extend(names.iter().map(|name| plain(name))),
-                    Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
+                let names = self.groups.of_kind(name.trim(), "tools");
+                for name in self.read(&item, names) {
+                    conditions.tools.push(plain(&name));
                 }
             }
         }
         conditions
     }
 
+    /// Returns what was read of an item, and notes the mistake in it.
+    fn read<T>(&mut self, item: &At<'_, String>, read: Result<Vec<T>, Mistake>) -> Vec<T> {
+        read.unwrap_or_else(|(message, hint)| {
+            self.reader.error_with_hint(item.node, message, hint);
+            Vec::new()
+        })
+    }
+
     fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
         let mut patterns = Vec::new();
         let items = items.unwrap_or_default().0;
         for item in &items {
-            match self.paths_of(&item.value) {
-                Ok(read) => patterns.extend(read),
-                Err((message, hint)) => self.reader.error_with_hint(item.node, message, hint),
-            }
+            let paths = self.paths_of(&item.value);
+            patterns.extend(self.read(item, paths));
         }
         if let Some(first) = items.first()
             && items.iter().all(|item| item.value.starts_with('!'))
@@ -217,7 +217,7 @@ impl Loading<'_> {
 
     fn paths_of(&self, item: &str) -> Result<Vec<PathPattern>, Mistake> {
         let mut patterns = Vec::new();
-        for path in self.groups.of_kind(item, ItemKind::Paths)? {
+        for path in self.groups.of_kind(item, "paths")? {
             patterns.extend(PathPattern::parse(item, &path, self.machine)?);
         }
         Ok(patterns)

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hookexec_files::suggest;
 
 use super::glob::{glob, glob_any_case};
-use super::groups::{Groups, ItemKind, is_group};
+use super::groups::{Groups, is_group};
 use super::table::Row;
 
 /// A pattern of a command, such as `git push -f|--mirror`.
@@ -13,18 +13,16 @@ use super::table::Row;
 pub(super) struct Pattern {
     pub(super) written: String,
     pub(super) programs: Vec<Cow<'static, str>>,
-    /// Whether each of them is a name without a directory and a `*`.
-    has_plain_names: bool,
     /// Whether it is for every program but those.
     pub(super) other: bool,
     pub(super) words: Vec<PatternWord>,
+    /// Words of which the command may have none: `!WORD`.
+    pub(super) without: Vec<PatternWord>,
 }
 
 /// A word of a pattern behind the program.
 #[derive(Debug)]
 pub(super) struct PatternWord {
-    /// Whether no word of the command may be like it.
-    pub(super) negated: bool,
     pub(super) alternatives: Vec<Alternative>,
 }
 
@@ -42,24 +40,35 @@ pub(super) enum Alternative {
 }
 
 impl Alternative {
+    fn of(text: Cow<'static, str>) -> Self {
+        match &*text {
+            "*" => Self::Any,
+            option if option.starts_with('-') && option.len() > 1 => Self::Option(text, None),
+            variable if variable.starts_with('$') && !variable.starts_with("$(") => {
+                Self::Variable(variable[1..].to_owned())
+            }
+            _ => Self::Word(text),
+        }
+    }
+
     pub(super) fn is_option(&self) -> bool {
         matches!(self, Self::Option(..))
     }
 
     /// Returns whether it names an operand.
-    fn is_word(&self) -> bool {
+    fn is_operand(&self) -> bool {
         matches!(self, Self::Word(text) if !is_assignment(text))
     }
 }
 
 impl PatternWord {
     pub(super) fn is_any(&self) -> bool {
-        !self.negated && matches!(self.alternatives[..], [Alternative::Any])
+        matches!(self.alternatives[..], [Alternative::Any])
     }
 
     /// Returns whether all its alternatives are words: it then names an operand.
     pub(super) fn is_operand(&self) -> bool {
-        !self.negated && self.alternatives.iter().all(Alternative::is_word)
+        self.alternatives.iter().all(Alternative::is_operand)
     }
 }
 
@@ -71,99 +80,100 @@ impl Pattern {
     pub(super) fn list(written: &str, groups: &Groups<'_>) -> Result<Vec<Self>, Mistake> {
         if !is_group(written) {
             check(written)?;
-            return Ok(vec![Self::parse(written, groups)?]);
         }
-        let items = groups.of_kind(written, ItemKind::Commands)?;
         let mut patterns = Vec::new();
-        for item in &items {
-            patterns.push(Self::parse(item, groups)?);
+        for item in groups.of_kind(written, "commands")? {
+            patterns.push(Self::parse(&item, groups)?);
         }
         Ok(patterns)
     }
 
     fn parse(written: &str, groups: &Groups<'_>) -> Result<Self, Mistake> {
-        let mut words = written.split_whitespace();
-        let Some(first) = words.next() else {
+        let mut written_words = written.split_whitespace();
+        let Some(first) = written_words.next() else {
             let hint = "write a program and some of its words, such as `git push -f`";
-            return Err(("the pattern is empty".to_owned(), hint.to_owned()));
+            return mistake("the pattern is empty", hint);
         };
         let other = first.strip_prefix('!');
         let mut programs = Vec::new();
         for name in other.unwrap_or(first).split('|') {
             programs.extend(groups.expanded(name)?);
         }
-        if let Some(name) =
-            programs.iter().find(|name| name.starts_with(['-', '$']) || name.contains('='))
-        {
-            let message = format!("a pattern begins with a program, not with `{name}`");
-            return Err((
-                message,
-                format!("write it behind the program, or `* {name}` for every one"),
-            ));
+        for name in &programs {
+            if name.starts_with(['-', '$']) || name.contains('=') {
+                let message = format!("a pattern begins with a program, not with `{name}`");
+                let hint = format!("write it behind the program, or `* {name}` for every one");
+                return mistake(message, hint);
+            }
         }
-        let has_plain_names = !programs.iter().any(|name| name.contains(['/', '*']));
-        let mut parsed = Self {
-            written: written.to_owned(),
-            programs,
-            has_plain_names,
-            other: other.is_some(),
-            words: Vec::new(),
-        };
+        let written = written.to_owned();
+        let (other, words, without) = (other.is_some(), Vec::new(), Vec::new());
+        let mut parsed = Self { written, programs, other, words, without };
         // The words of statements are read in small letters.
         let is_sql = parsed.programs == ["sql"];
-        for word in words {
-            if is_sql && !is_assignment(word) {
-                parsed.add(&word.to_lowercase(), groups)?;
-            } else {
-                parsed.add(word, groups)?;
-            }
+        for word in written_words {
+            let is_small = is_sql && !is_assignment(word);
+            let word = if is_small { word.to_lowercase() } else { word.to_owned() };
+            parsed.add(&word, groups)?;
         }
         parsed.check_subcommand()?;
         Ok(parsed)
     }
 
     fn add(&mut self, written: &str, groups: &Groups<'_>) -> Result<(), Mistake> {
-        let negated = written.starts_with('!') && written.len() > 1;
+        let excluded = written.strip_prefix('!').unwrap_or_default();
+        let text = if excluded.is_empty() { written } else { excluded };
         let mut alternatives = Vec::new();
-        for text in written.strip_prefix('!').filter(|_| negated).unwrap_or(written).split('|') {
-            match text.split_once('=').filter(|(name, _)| name.starts_with('-')) {
-                Some((name, value)) => {
-                    for value in groups.expanded(value)? {
-                        alternatives
-                            .push(Alternative::Option(Cow::Owned(name.to_owned()), Some(value)));
-                    }
+        for text in text.split('|') {
+            if let Some((name, value)) = text.split_once('=')
+                && name.starts_with('-')
+            {
+                for value in groups.expanded(value)? {
+                    let name = Cow::Owned(name.to_owned());
+                    alternatives.push(Alternative::Option(name, Some(value)));
                 }
-                None => alternatives.extend(groups.expanded(text)?.into_iter().map(plain)),
+                continue;
+            }
+            for text in groups.expanded(text)? {
+                alternatives.push(Alternative::of(text));
             }
         }
+        if !excluded.is_empty() {
+            self.without.push(PatternWord { alternatives });
+            return Ok(());
+        }
         // A word behind an option that takes a value is the value: `curl -X DELETE`.
-        if let Some(last) = self.words.last()
-            && !negated
-            && !matches!(alternatives[..], [Alternative::Any])
-            && let [Alternative::Option(name, None)] = &last.alternatives[..]
-            && !last.negated
-            && self.programs.iter().any(|program| self.row(program).takes_value(name))
-            && alternatives.iter().all(|one| matches!(one, Alternative::Word(_)))
+        if alternatives.iter().all(|one| matches!(one, Alternative::Word(_)))
+            && let Some(name) = self.open_option()
         {
-            let name = name.clone();
             for one in &mut alternatives {
                 if let Alternative::Word(value) = one {
-                    *one = Alternative::Option(name.clone(), Some(value.clone()));
+                    *one = Alternative::Option(name.clone(), Some(std::mem::take(value)));
                 }
             }
             self.words.pop();
         }
-        self.words.push(PatternWord { negated, alternatives });
+        self.words.push(PatternWord { alternatives });
         Ok(())
+    }
+
+    /// Returns the last word if it is an option that takes a value, and has none.
+    fn open_option(&self) -> Option<Cow<'static, str>> {
+        let last = self.words.last()?;
+        let [Alternative::Option(name, None)] = &last.alternatives[..] else { return None };
+        let mut programs = self.programs.iter();
+        let takes_value = programs.any(|program| self.row(program).takes_value(name));
+        if takes_value { Some(name.clone()) } else { None }
     }
 
     /// Returns the rows of a program, with those of the subcommand that the pattern names.
     pub(super) fn row(&self, program: &str) -> Row {
-        let first = self.words.iter().find(|word| word.is_operand());
-        match first.map(|word| &word.alternatives[0]) {
-            Some(Alternative::Word(name)) => Row::of(program, Some(name)),
-            _ => Row::of(program, None),
+        if let Some(first) = self.words.iter().find(|word| word.is_operand())
+            && let [Alternative::Word(name), ..] = &first.alternatives[..]
+        {
+            return Row::of(program, name);
         }
+        Row::of(program, "")
     }
 
     /// Returns whether the pattern is for a program of this base name.
@@ -173,18 +183,12 @@ impl Pattern {
 
     /// Returns whether it names a program of this base name, in whatever case.
     pub(super) fn is_named(&self, program: &str) -> bool {
-        self.programs.iter().any(|name| {
-            if self.has_plain_names {
-                name.eq_ignore_ascii_case(program)
-            } else {
-                glob_any_case(base(name), program)
-            }
-        })
+        self.programs.iter().any(|name| glob_any_case(base(name), program))
     }
 
     /// Returns whether it is for every program, or for all but some.
     pub(super) fn is_for_many(&self) -> bool {
-        self.other || self.programs.iter().any(|name| name == "*")
+        self.other || self.programs.contains(&Cow::Borrowed("*"))
     }
 
     /// Refuses a subcommand that the program does not have.
@@ -193,15 +197,15 @@ impl Pattern {
         let Some(first) = self.words.iter().find(|word| word.is_operand() || word.is_any()) else {
             return Ok(());
         };
-        let row = Row::of(program, None);
+        let known = Row::of(program, "").subcommands;
         for one in &first.alternatives {
             let Alternative::Word(name) = one else { continue };
-            if row.subcommands.iter().any(|known| glob(name, known)) {
+            if known.iter().any(|known| glob(name, known)) {
                 continue;
             }
             // Any other name may be an alias.
-            if let Some(hint) = suggest::hint(name, row.subcommands.iter().copied()) {
-                return Err((format!("`{program}` has no subcommand `{name}`"), hint));
+            if let Some(hint) = suggest::hint(name, known.iter().copied()) {
+                return mistake(format!("`{program}` has no subcommand `{name}`"), hint);
             }
         }
         Ok(())
@@ -211,18 +215,7 @@ impl Pattern {
 /// Returns whether a word of a pattern is an assignment before the program: `SKIP=*`.
 fn is_assignment(text: &str) -> bool {
     let Some((name, _)) = text.split_once('=') else { return false };
-    !name.is_empty() && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_')
-}
-
-fn plain(text: Cow<'static, str>) -> Alternative {
-    match &*text {
-        "*" => Alternative::Any,
-        option if option.starts_with('-') && option.len() > 1 => Alternative::Option(text, None),
-        variable if variable.starts_with('$') && !variable.starts_with("$(") => {
-            Alternative::Variable(variable[1..].to_owned())
-        }
-        _ => Alternative::Word(text),
-    }
+    !name.is_empty() && !name.contains(|letter: char| !letter.is_ascii_uppercase() && letter != '_')
 }
 
 /// Returns the base name of a program in a pattern.
@@ -230,38 +223,47 @@ pub(super) fn base(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
+/// Letters with a meaning for a shell, which no word has.
+const QUOTES: [char; 12] = ['"', '\'', '`', '\\', ';', '&', '<', '>', '[', ']', '{', '}'];
 /// The remedy for a word that is not plain.
 const PLAIN: &str = "write plain words; `*` in a word stands for any letters";
 
 /// Refuses what no command can fit.
 fn check(written: &str) -> Result<(), Mistake> {
     if let Some((tool, _)) = written.split_once('(')
-        && tool.chars().all(|letter| letter.is_ascii_alphanumeric())
+        && !tool.contains(|letter: char| !letter.is_ascii_alphanumeric())
     {
         let hint = "write the words of the command: `git log *` for `Bash(git log:*)`";
-        return mistake(&format!("`{tool}(...)` is a permission rule of an agent"), hint);
+        return mistake(format!("`{tool}(...)` is a permission rule of an agent"), hint);
     }
-    let words = written.split([' ', '\t', '\n', '|']);
-    let bare = words.filter(|word| !matches!(*word, "[" | "[[" | "]" | "]]"));
-    let quote = bare.flat_map(str::chars).find(|letter| "\"'`\\;&<>[]{}".contains(*letter));
-    if let Some(letter) = quote {
-        let message = format!("no command fits a pattern with `{letter}` in it");
-        return mistake(&message, PLAIN);
-    }
-    if written.split_whitespace().any(|word| word.ends_with(',')) {
-        return mistake("`,` ends a word", "write each pattern as an item of the list");
+    for word in written.split([' ', '\t', '\n', '|']) {
+        if !matches!(word, "[" | "[[" | "]" | "]]")
+            && let Some(letter) = word.matches(QUOTES).next()
+        {
+            let message = format!("no command fits a pattern with `{letter}` in it");
+            return mistake(message, PLAIN);
+        }
     }
     if written.starts_with('^') || written.ends_with('$') || written.contains(" (") {
         let message = "a pattern takes plain words, and this looks like a regular expression";
         return mistake(message, PLAIN);
     }
-    if written.split_whitespace().any(|word| word.split('|').any(str::is_empty)) {
-        let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";
-        return mistake("`|` stands between two words", hint);
+    for word in written.split_whitespace() {
+        if word.ends_with(',') {
+            return mistake("`,` ends a word", "write each pattern as an item of the list");
+        }
+        if word.starts_with('|') || word.ends_with('|') || word.contains("||") {
+            let hint = "write `a|b` without blanks for one of two words, and one pattern for each command of a pipe";
+            return mistake("`|` stands between two words", hint);
+        }
     }
     Ok(())
 }
 
-fn mistake(message: &str, hint: &str) -> Result<(), Mistake> {
-    Err((message.to_owned(), hint.to_owned()))
+/// Returns a mistake in the place of what was to be read.
+pub(super) fn mistake<T>(
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> Result<T, Mistake> {
+    Err((message.into(), hint.into()))
 }

@@ -5,8 +5,10 @@
 
 use std::sync::LazyLock;
 
-use super::glob::{glob, glob_any_case};
+use super::arguments::Value;
+use super::glob::{glob, glob_any_case, one_fits};
 use super::uses::{Touch, Use, Which};
+use crate::calls::Word;
 
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
 
@@ -55,28 +57,32 @@ pub(super) struct Row {
 }
 
 /// The row for all programs. It counts for an option that no row of the program names.
-static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", None));
+static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", ""));
 
 /// Returns the numbers of the lines of a program.
-fn lines_of(program: &str) -> Option<&'static [usize]> {
-    let at = PROGRAMS.binary_search_by_key(&program, |(name, _)| name).ok()?;
-    Some(PROGRAMS[at].1)
+fn lines_of(program: &str) -> &'static [usize] {
+    match PROGRAMS.binary_search_by_key(&program, |(name, _)| name) {
+        Ok(at) => PROGRAMS[at].1,
+        Err(_) => &[],
+    }
 }
 
 impl Row {
-    /// Returns what the table says of a program, and of its subcommand. A version may stand behind its
-    /// name.
-    pub(super) fn of(program: &str, subcommand: Option<&str>) -> Self {
+    /// Returns what the table says of a program, and of its subcommand, which may be empty. A version may
+    /// stand behind its name.
+    pub(super) fn of(program: &str, subcommand: &str) -> Self {
+        let mut lines = lines_of(program);
+        if lines.is_empty() {
+            let plain =
+                program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+            lines = lines_of(plain.trim_end_matches('-'));
+        }
         let mut row = Self::default();
-        let plain =
-            program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        let lines = lines_of(program).or_else(|| lines_of(plain.trim_end_matches('-')));
-        for at in lines.unwrap_or_default() {
+        for at in lines {
             let line = &LINES[*at];
             row.is_known = true;
             row.has_subcommands |= !line.subcommands.is_empty();
-            let is_here = subcommand.is_some_and(|name| line.subcommands.contains(&name));
-            if line.subcommands.is_empty() || is_here {
+            if line.subcommands.is_empty() || line.subcommands.contains(&subcommand) {
                 row.add(line);
             }
         }
@@ -94,7 +100,7 @@ impl Row {
         self.uses.extend(line.uses);
         self.hazards.extend(line.hazards);
         for program in line.like {
-            self.hazards.extend(Self::of(program, None).hazards);
+            self.hazards.extend(Self::of(program, "").hazards);
         }
         self.subcommands.extend(line.known_subcommands);
     }
@@ -109,63 +115,93 @@ impl Row {
             Some(short) if self.long && short.starts_with('-') && short.len() > 1 => short,
             _ => option,
         };
-        let twins = self.twins.iter().find(|twins| twins.contains(&option));
-        twins.map_or(option, |twins| twins[0])
+        match self.twins.iter().find(|twins| twins.contains(&option)) {
+            Some(twins) => twins[0],
+            None => option,
+        }
+    }
+
+    /// Returns whether an option, or another form of it, begins like this.
+    pub(super) fn begins(&self, beginning: &str, option: &str) -> bool {
+        let mut forms = self.forms(self.first_name(option)).iter();
+        option.starts_with(beginning) || forms.any(|form| form.starts_with(beginning))
     }
 
     /// Returns the other forms of an option: `-d+-f` for both together, `+*` for an operand.
     pub(super) fn forms(&self, first_name: &str) -> &[&'static str] {
-        let twins = self.twins.iter().find(|twins| twins[0] == first_name);
-        twins.map(|twins| &twins[1..]).unwrap_or_default()
+        match self.twins.iter().find(|twins| twins[0] == first_name) {
+            Some(twins) => &twins[1..],
+            None => &[],
+        }
     }
 
     /// Returns whether an option takes a word.
     pub(super) fn takes_value(&self, option: &str) -> bool {
         let name = self.first_name(option);
-        let mut flags = self.values.iter().filter_map(|valued| valued.strip_prefix('!'));
-        !flags.any(|flag| glob(flag, option))
-            && self
-                .values
-                .iter()
-                .any(|valued| glob(valued, option) || self.first_name(valued) == name)
+        let mut takes_value = false;
+        for valued in &self.values {
+            match valued.strip_prefix('!') {
+                Some(flag) if glob(flag, option) => return false,
+                Some(_) => {}
+                None => takes_value |= glob(valued, option) || self.first_name(valued) == name,
+            }
+        }
+        takes_value
+    }
+
+    /// Returns the names of the options of which a row says something.
+    fn known_names(&self) -> impl Iterator<Item = &'static str> {
+        self.twins.iter().copied().flatten().chain(&self.values).copied()
     }
 
     /// Returns whether a row says something of an option.
     pub(super) fn names(&self, option: &str) -> bool {
-        let mut names = self.twins.iter().copied().flatten().chain(&self.values);
-        names.any(|name| glob(name, option))
+        one_fits(self.known_names(), option)
     }
 
     /// Returns the only long option that begins with `beginning`, if there is only one.
     pub(super) fn completed(&self, beginning: &str) -> Option<&'static str> {
-        let names = self.twins.iter().copied().flatten().chain(&self.values).copied();
-        let mut found = names.filter(|name| name.starts_with("--") && name.starts_with(beginning));
-        let first = found.next()?;
-        let name = self.first_name(first);
-        if found.all(|other| self.first_name(other) == name) { Some(first) } else { None }
+        let mut names: Vec<_> = self.known_names().collect();
+        names.retain(|name| name.starts_with("--") && name.starts_with(beginning));
+        let first = *names.first()?;
+        names.retain(|name| self.first_name(name) != self.first_name(first));
+        if names.is_empty() { Some(first) } else { None }
     }
 
-    /// Returns whether the final `*` of an allow does not take an option; `is_before`: whether it stands
+    /// Returns whether the final `*` of an allow does not take an option; `is_first`: whether it stands
     /// before the first operand.
-    pub(super) fn is_hazard(&self, option: &str, value: Option<&str>, is_before: bool) -> bool {
+    pub(super) fn is_hazard(&self, option: &str, value: Value<'_>, is_first: bool) -> bool {
         // Some programs take any number of dashes for two.
         if option.starts_with("---") || self.is_general_hazard(option) {
             return true;
         }
-        for hazard in &self.hazards {
-            let hazard = match hazard.strip_prefix('^') {
-                Some(hazard) if is_before => hazard,
-                _ => hazard,
-            };
+        for hazard in self.hazards_at(is_first) {
             let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
-            if hazard.starts_with('-')
-                && self.may_be_option(hazard, option)
-                && value.is_none_or(|value| glob(wanted, value))
-            {
+            // Without a value that is known it may have any.
+            let has_other = matches!(value, Some((_, value)) if !glob(wanted, value));
+            if hazard.starts_with('-') && !has_other && self.may_be_option(hazard, option) {
                 return true;
             }
         }
         false
+    }
+
+    /// Returns whether a word is written like an option that the final `*` of an allow does not take.
+    pub(super) fn is_like_hazard(&self, word: &str) -> bool {
+        let name = word.split('=').next().unwrap_or_default();
+        let letters = if name.starts_with("--") || self.long { "" } else { &name[1..] };
+        self.is_hazard(name, None, false)
+            || letters.chars().any(|letter| self.is_hazard(&format!("-{letter}"), None, false))
+    }
+
+    /// Returns the hazards; those with a `^` only at the beginning of a command.
+    fn hazards_at(&self, is_first: bool) -> Vec<&'static str> {
+        let mut hazards = self.hazards.clone();
+        hazards.retain(|hazard| is_first || !hazard.starts_with('^'));
+        for hazard in &mut hazards {
+            *hazard = hazard.trim_start_matches('^');
+        }
+        hazards
     }
 
     /// Returns whether an option is a hazard by one of its names, or the beginning of a long one.
@@ -177,71 +213,59 @@ impl Row {
         if option.len() <= 2 || !option.starts_with("--") || self.names(option) {
             return false;
         }
-        let names = self.forms(first);
-        hazard.starts_with(option) || names.iter().any(|name| name.starts_with(option))
+        self.begins(option, hazard)
     }
 
     /// Returns whether an option is named like one that runs or writes something, and no row of the
     /// program knows better.
     fn is_general_hazard(&self, option: &str) -> bool {
-        let is_off = ["--no-", "--ignore-", "--skip-"].iter().any(|off| option.starts_with(off));
-        if is_off || self.names(option) {
+        let switches_off = option.starts_with("--no-")
+            || option.starts_with("--ignore-")
+            || option.starts_with("--skip-");
+        if switches_off || self.names(option) {
             return false;
         }
         let option = option.to_ascii_lowercase();
         // A short option of a program in the table is known; in another, several letters may be a name.
-        let is_long = option.starts_with("--") || option.len() < 3;
-        let long = if is_long { option.clone() } else { format!("-{option}") };
-        OTHERS.hazards.iter().any(|hazard| {
+        let long = if option.starts_with("--") { option.clone() } else { format!("-{option}") };
+        for hazard in &OTHERS.hazards {
             let may_be = hazard.starts_with("--") || !self.is_known;
-            may_be && (glob(hazard, &option) || glob(hazard, &long))
-        })
-    }
-
-    /// Returns whether a word is written like an option that the final `*` of an allow does not take.
-    pub(super) fn is_like_hazard(&self, word: &str) -> bool {
-        let name = word.split('=').next().unwrap_or_default();
-        let letters = if name.starts_with("--") || self.long { "" } else { &name[1..] };
-        self.is_hazard(name, None, false)
-            || letters.chars().any(|letter| self.is_hazard(&format!("-{letter}"), None, false))
-    }
-
-    /// Returns whether the final `*` of an allow does not take a word where the table says that it is
-    /// the value of an option; `is_first`: whether it stands before the first operand.
-    pub(super) fn is_hazardous_value(&self, value: &str, is_first: bool) -> bool {
-        self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
-            Some(hazard) => is_first && is_like(hazard, value),
-            None if hazard.starts_with('-') || *hazard == "*" => false,
-            None => self.is_hazard_of_operand(hazard, value),
-        })
-    }
-
-    /// Returns whether the final `*` of an allow does not take an operand.
-    pub(super) fn is_hazardous_operand(&self, operand: &str, is_first: bool) -> bool {
-        self.hazards.iter().any(|hazard| match hazard.strip_prefix('^') {
-            Some(hazard) => is_first && is_like(hazard, operand),
-            None => self.is_hazard_of_operand(hazard, operand),
-        })
-    }
-
-    /// Returns whether some operand is a hazard; `is_first`: also those that are one only at the beginning.
-    pub(super) fn has_hazards(&self, is_first: bool) -> bool {
-        self.hazards
-            .iter()
-            .any(|hazard| !hazard.starts_with('-') && (is_first || !hazard.starts_with('^')))
-    }
-
-    fn is_hazard_of_operand(&self, hazard: &str, operand: &str) -> bool {
-        match hazard {
-            "all" => true,
-            "=" => operand.split_once('=').is_some_and(|(_, value)| !is_plain(value)),
-            // The option may be written as an operand: `+x`.
-            _ if hazard.starts_with('-') => {
-                let forms = self.forms(self.first_name(hazard));
-                forms.iter().any(|form| !form.starts_with('-') && glob(form, operand))
+            if may_be && (glob(hazard, &option) || glob(hazard, &long)) {
+                return true;
             }
-            _ => is_like(hazard, operand),
         }
+        false
+    }
+
+    /// Returns whether the final `*` of an allow does not take an operand; `is_first`: whether it may be
+    /// the first.
+    pub(super) fn is_hazardous_operand(&self, operand: &Word, is_first: bool) -> bool {
+        self.hazards_at(is_first).contains(&"*")
+            || self.is_hazardous_value(operand, &operand.text, is_first)
+    }
+
+    /// Returns whether the final `*` of an allow does not take what is the value of an option, but may be an
+    /// operand, as the table may be wrong about this program.
+    pub(super) fn is_hazardous_value(&self, word: &Word, text: &str, is_first: bool) -> bool {
+        for hazard in self.hazards_at(is_first) {
+            let is_option = hazard.starts_with('-');
+            // The shell may make any operand of it.
+            if word.is_expanded() && !is_option {
+                return true;
+            }
+            let fits = match hazard {
+                "*" => false,
+                "all" => true,
+                "=" => has_odd_value(text),
+                // The option may be written as an operand: `+x`.
+                _ if is_option => one_fits(self.forms(self.first_name(hazard)), text),
+                _ => is_like(hazard, text),
+            };
+            if fits {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -251,7 +275,8 @@ fn is_like(hazard: &str, word: &str) -> bool {
     if is_short { glob(hazard, word) } else { glob_any_case(hazard, word) }
 }
 
-/// Returns whether a shell takes a value for one word with nothing to expand in it.
-fn is_plain(value: &str) -> bool {
-    value.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-.,:@%+".contains(letter))
+/// Returns whether a text is an assignment of a value that is not one plain word for a shell.
+fn has_odd_value(text: &str) -> bool {
+    let Some((_, value)) = text.split_once('=') else { return false };
+    value.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"_-.,:@%+".contains(letter))
 }

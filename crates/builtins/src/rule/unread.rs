@@ -8,17 +8,15 @@ use super::table::Row;
 impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     pub(super) fn stands_in(&self, words: &[String]) -> bool {
-        let mut names = words.iter().map(|word| base(word));
-        let program =
-            names.find(|name| self.programs.iter().any(|own| glob_any_case(base(own), name)));
-        if program.is_none() && !self.is_for_many() {
-            return false;
-        }
-        let row = self.row(program.unwrap_or_default());
+        let row = match words.iter().find(|word| self.is_named(base(word))) {
+            Some(program) => self.row(base(program)),
+            None if self.is_for_many() => self.row(""),
+            None => return false,
+        };
         let text = words.join(" ");
         self.words.iter().all(|word| {
             let mut alternatives = word.alternatives.iter();
-            word.negated || alternatives.any(|one| one.stands_in(words, &text, &row))
+            alternatives.any(|one| one.stands_in(words, &text, &row))
         })
     }
 }
@@ -30,12 +28,15 @@ impl Alternative {
             Self::Any | Self::Variable(_) => true,
             Self::Word(name) => words.iter().any(|word| glob_any_case(name, word)),
             Self::Option(name, value) => {
+                if let Some(value) = value
+                    && !holds_value(text, value)
+                {
+                    return false;
+                }
                 let first = row.first_name(name);
-                let mut forms = row.forms(first).iter();
-                let is_there = stands_among(words, name)
-                    || stands_among(words, first)
-                    || forms.any(|form| stands_among(words, form));
-                is_there && value.as_ref().is_none_or(|value| holds_value(text, value))
+                let mut names = vec![&**name, first];
+                names.extend(row.forms(first));
+                names.iter().any(|name| stands_among(words, name))
             }
         }
     }
@@ -43,13 +44,12 @@ impl Alternative {
 
 /// Returns whether a text may hold a value, which may be several words, and letters that are in none.
 fn holds_value(text: &str, value: &str) -> bool {
-    let mut pattern = String::from("*");
-    for letter in value.chars() {
-        let is_part = letter.is_alphanumeric() || "_-./".contains(letter);
-        pattern.push(if is_part { letter } else { '*' });
-    }
-    pattern.push('*');
-    glob(&pattern, text)
+    glob(&format!("*{}*", value.replace(is_other, "*")), text)
+}
+
+/// Returns whether a letter stands in no word of a text that can't be read.
+fn is_other(letter: char) -> bool {
+    !letter.is_alphanumeric() && !"_-./".contains(letter)
 }
 
 /// Returns whether an option, or both of `-d+-f`, stands among words.
