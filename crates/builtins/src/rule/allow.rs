@@ -1,12 +1,11 @@
 //! Whether an allow lists all of a call.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::call::{CallReading, is_dir};
 use super::fit::{Fit, shown};
-use super::judge::{Case, Checked, Conditions};
+use super::judge::{Case, Checked, Conditions, quoted};
 use super::keys::Otherwise;
 use super::mentions::Mention;
 use super::paths::{Here, hold, names, rooted};
@@ -15,7 +14,6 @@ use super::uses::Touch;
 use crate::calls::{Hidden, SimpleCommand, Word};
 use hookexec::registry::BuiltinError;
 use hookexec::wire::Output;
-use hookexec_files::text::shortened;
 
 /// The reason for a text that can't be read.
 const UNREADABLE: &str =
@@ -23,8 +21,6 @@ const UNREADABLE: &str =
 
 /// Why an allow does not allow a call.
 enum Refusal {
-    /// The call is none of those that the rule is about.
-    Unconcerned,
     /// It is not on the list, or is excepted, for this reason.
     Refused(String),
     Failed(BuiltinError),
@@ -42,9 +38,13 @@ fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
 
 impl Case<'_> {
     pub(super) fn allowed(&self) -> Checked<Option<Output>> {
-        let reason = match self.check() {
+        let mut sets: Vec<&Conditions> = self.rule.sets.iter().collect();
+        sets.retain(|set| concerns(set, self.read));
+        if sets.is_empty() {
+            return Ok(None);
+        }
+        let reason = match self.check(sets) {
             Ok(()) => return Ok(Some(Output::allow())),
-            Err(Refusal::Unconcerned) => return Ok(None),
             Err(Refusal::Failed(error)) => return Err(error),
             Err(Refusal::Refused(reason)) => reason,
         };
@@ -60,13 +60,8 @@ impl Case<'_> {
         }))
     }
 
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self, mut sets: Vec<&Conditions>) -> Result<(), Refusal> {
         let (read, except) = (self.read, &self.rule.except);
-        let mut sets: Vec<&Conditions> = self.rule.sets.iter().collect();
-        sets.retain(|set| concerns(set, read));
-        if sets.is_empty() {
-            return Err(Refusal::Unconcerned);
-        }
         if !except.tools.is_empty() && read.tool.is_one_of(&except.tools) {
             return refused("the tool is excepted");
         }
@@ -78,19 +73,19 @@ impl Case<'_> {
             for given in &read.commands {
                 self.check_exceptions(given)?;
             }
-            return self.check_excepted_files(self.mentions()?.iter());
+            return self.check_excepted_files(&self.mentions()?);
         }
-        if sets.iter().all(|set| set.commands.is_empty()) {
-            return self.check_files(&sets);
+        let (sets, of_files): (Vec<_>, Vec<_>) =
+            sets.into_iter().partition(|set| !set.commands.is_empty());
+        if sets.is_empty() {
+            return self.check_files(&of_files);
         }
         if read.commands.is_empty() {
             return refused("the call names no command");
         }
-        let start = read.start();
-        if !start.is_some_and(|start| names(start).iter().all(|name| self.is_in_project(name))) {
+        if !matches!(read.start(), Some(start) if self.is_in_project(start)) {
             return refused("the call may run outside of the project");
         }
-        sets.retain(|set| !set.commands.is_empty());
         for at in 0..read.commands.len() {
             self.check_command(&sets, at)?;
         }
@@ -105,7 +100,7 @@ impl Case<'_> {
         if mentions.is_empty() {
             return refused("the call names no file");
         }
-        self.check_excepted_files(mentions.iter())?;
+        self.check_excepted_files(&mentions)?;
         for mention in mentions {
             if !sets.iter().any(|set| file_is_listed(self.read, set, mention)) {
                 return refused(unlisted(mention));
@@ -120,9 +115,11 @@ impl Case<'_> {
             return refused(reason);
         }
         // A relative path is another program in another directory.
-        let program = given.command.words.first();
-        let is_relative = program.is_some_and(|word| is_relative_path(&word.text));
-        if is_relative && (!self.starts_in_root() || given.command.history.has_moved()) {
+        if let Some(program) = given.command.words.first()
+            && program.text.contains('/')
+            && !program.text.starts_with(['/', '~'])
+            && (!self.starts_in_root() || given.command.history.has_moved())
+        {
             return refused(format!("{} is another program elsewhere", name_of(given)));
         }
         self.check_exceptions(given)?;
@@ -131,10 +128,13 @@ impl Case<'_> {
         if let Some(reason) = uncertain(given, self.read) {
             return refused(reason);
         }
-        if goes_anywhere(sets, given) && self.leaves_project(at)? {
+        if let Some("cd" | "chdir" | "pushd") = given.program.as_deref()
+            && !names_directory(sets, given)
+            && self.leaves_project(at)?
+        {
             return refused(format!("{} leaves the project", name_of(given)));
         }
-        self.check_excepted_files(mentions.into_iter())
+        self.check_excepted_files(&mentions)
     }
 
     /// Checks that one set lists a command and its files.
@@ -144,17 +144,26 @@ impl Case<'_> {
         given: &Arguments<'_>,
         mentions: &[&Mention],
     ) -> Result<(), Refusal> {
-        let mut reason = format!("{} is not listed", name_of(given));
+        let name = name_of(given);
+        let mut reason = format!("{name} is not listed");
         for set in sets {
-            match command_is_listed(set, given) {
-                Ok(false) => {}
-                Ok(true) => {
-                    match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
-                        None => return Ok(()),
-                        Some(file) => reason = unlisted(file),
+            // The message names the first pattern that nearly fits.
+            for pattern in set.commands.iter().rev() {
+                match pattern.lists(given) {
+                    Ok(true) => {
+                        match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
+                            None => return Ok(()),
+                            Some(file) => reason = unlisted(file),
+                        }
+                    }
+                    Ok(false) => {}
+                    Err(word) => {
+                        let (written, word) = (&pattern.written, quoted(&word));
+                        reason = format!(
+                            "{name} is not listed: `*` in `{written}` does not stand for {word}"
+                        );
                     }
                 }
-                Err(refused) => reason = refused,
             }
         }
         refused(reason)
@@ -169,7 +178,7 @@ impl Case<'_> {
             if !is_dir(&directory) && self.read.commands.iter().any(may_link) {
                 return Ok(true);
             }
-            if !names(&directory).iter().all(|name| self.is_in_project(name)) {
+            if !self.is_in_project(&directory) {
                 return Ok(true);
             }
         }
@@ -181,8 +190,11 @@ impl Case<'_> {
         names(&rooted(&self.rule.machine.project))
     }
 
-    fn is_in_project(&self, path: &Path) -> bool {
-        self.project().iter().any(|project| path.starts_with(project))
+    /// Returns whether a directory lies in the project by all its names.
+    fn is_in_project(&self, directory: &Path) -> bool {
+        let projects = self.project();
+        let mut names = names(directory).into_iter();
+        names.all(|name| projects.iter().any(|project| name.starts_with(project)))
     }
 
     fn starts_in_root(&self) -> bool {
@@ -194,9 +206,9 @@ impl Case<'_> {
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
         // A word that the shell expands may become any operand.
         let is_open = given.command.words.iter().any(Word::is_expanded);
+        let program = given.program.as_deref().unwrap_or_default();
         for pattern in &self.rule.except.commands {
-            let is_for = given.program.as_ref().is_some_and(|program| pattern.is_for(program));
-            if pattern.finds(given) != Fit::No || is_open && is_for {
+            if is_open && pattern.is_for(program) || pattern.finds(given) != Fit::No {
                 return refused(format!("{} is or may be excepted", name_of(given)));
             }
         }
@@ -204,18 +216,18 @@ impl Case<'_> {
     }
 
     /// Refuses the first file that is or may be excepted. What is only listed is not touched.
-    fn check_excepted_files<'m>(
-        &self,
-        mentions: impl Iterator<Item = &'m Mention>,
-    ) -> Result<(), Refusal> {
+    fn check_excepted_files(&self, mentions: &[&Mention]) -> Result<(), Refusal> {
         let excepted = &self.rule.except.files;
         if excepted.is_empty() {
             return Ok(());
         }
         let here = Here::of(excepted, self.read);
-        for mention in mentions.filter(|mention| mention.touch != Touch::NONE) {
+        for mention in mentions {
+            if mention.touch == Touch::NONE {
+                continue;
+            }
             if mention.open.is_some() || self.read.fits(mention, &here, &|_| false)?.is_some() {
-                return refused(format!("`{}` is or may be excepted", cut(&mention.shown)));
+                return refused(format!("{} is or may be excepted", quoted(&mention.shown)));
             }
         }
         Ok(())
@@ -231,21 +243,6 @@ fn concerns(set: &Conditions, read: &CallReading<'_>) -> bool {
     }
     let fits_tool = !is_for_tools || read.tool.is_one_of(&set.tools);
     fits_tool && (set.commands.is_empty() || read.tool.is("shell"))
-}
-
-/// Returns whether a pattern of a set is the command; `Err` says what a `*` does not stand for.
-fn command_is_listed(set: &Conditions, given: &Arguments<'_>) -> Result<bool, String> {
-    let mut refused = None;
-    for pattern in &set.commands {
-        match pattern.lists(given) {
-            Ok(true) => return Ok(true),
-            Ok(false) => {}
-            Err(word) => refused = refused.or(Some((word, &pattern.written))),
-        }
-    }
-    let Some((word, pattern)) = refused else { return Ok(false) };
-    let (name, word) = (name_of(given), cut(&word));
-    Err(format!("{name} is not listed: `*` in `{pattern}` does not stand for `{word}`"))
 }
 
 /// Returns whether a file fits the conditions of a set that are about files.
@@ -266,17 +263,16 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
     names.iter().all(|name| hold(&set.files, name))
 }
 
-/// Returns whether a command goes to a directory that no pattern names.
-fn goes_anywhere(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
-    if !matches!(given.program.as_deref(), Some("cd" | "chdir" | "pushd")) {
-        return false;
-    }
-    for pattern in sets.iter().flat_map(|set| &set.commands) {
-        if pattern.lists(given) == Ok(true) && !pattern.words.iter().all(PatternWord::is_any) {
-            return false;
+/// Returns whether a pattern that lists a command names the directory that it goes to.
+fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
+    for set in sets {
+        for pattern in &set.commands {
+            if !pattern.words.iter().all(PatternWord::is_any) && pattern.lists(given) == Ok(true) {
+                return true;
+            }
         }
     }
-    true
+    false
 }
 
 /// Returns whether a command may put a link at the place of a directory.
@@ -284,12 +280,8 @@ fn may_link(given: &Arguments<'_>) -> bool {
     matches!(given.program.as_deref(), Some("ln" | "mv" | "cp"))
 }
 
-fn is_relative_path(program: &str) -> bool {
-    program.contains('/') && !program.starts_with(['/', '~'])
-}
-
 fn unlisted(mention: &Mention) -> String {
-    format!("`{}` is not on the list of allowed files", cut(&mention.shown))
+    format!("{} is not on the list of allowed files", quoted(&mention.shown))
 }
 
 /// Returns what no pattern lists.
@@ -311,16 +303,18 @@ fn doubt(given: &Arguments<'_>) -> Option<String> {
 /// Returns an assignment or a redirection that no pattern lists.
 fn addition(command: &SimpleCommand) -> Option<String> {
     if !command.sets.is_empty() {
-        let assignment = command.assignments.first().map(|word| word.text.clone());
-        let assignment = assignment.unwrap_or_else(|| command.sets.join(", "));
-        return Some(format!("an assignment: `{}`", cut(&assignment)));
+        let assignment = match command.assignments.first() {
+            Some(word) => word.text.clone(),
+            None => command.sets.join(", "),
+        };
+        return Some(format!("an assignment: {}", quoted(&assignment)));
     }
-    for redirection in command.redirections.iter().filter(|redirection| redirection.is_file()) {
+    for redirection in &command.redirections {
         let word = &redirection.word;
-        if !word.is_known() || word.text != "/dev/null" {
+        if redirection.is_file() && (!word.is_known() || word.text != "/dev/null") {
             let reads = matches!(&*redirection.operator, "<" | "<&");
             let direction = if reads { "from" } else { "to" };
-            return Some(format!("a redirection {direction} `{}`", cut(&word.text)));
+            return Some(format!("a redirection {direction} {}", quoted(&word.text)));
         }
     }
     None
@@ -329,13 +323,13 @@ fn addition(command: &SimpleCommand) -> Option<String> {
 fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     let command = given.command;
     let unknown = format!("{} can't be known before it runs", name_of(given));
-    let words = command.words.iter().chain(&command.assignments);
-    let texts = command.redirections.iter().map(|redirection| &redirection.word);
-    if let Some(word) = words.chain(texts).find(|word| word.may_vary()) {
-        return Some(format!("{unknown}: `{}`", cut(&word.text)));
+    for word in command.words.iter().chain(&command.assignments).chain(command.documents()) {
+        if word.may_vary() {
+            return Some(format!("{unknown}: {}", quoted(&word.text)));
+        }
     }
     if let Some(argument) = &read.reading.unknown_argument {
-        return Some(format!("the argument `{}` of the call is not known", cut(argument)));
+        return Some(format!("the argument {} of the call is not known", quoted(argument)));
     }
     if command.frame.more || !command.is_certain { Some(unknown) } else { None }
 }
@@ -345,10 +339,5 @@ fn name_of(given: &Arguments<'_>) -> String {
     if given.command.words.is_empty() {
         return "the command".to_owned();
     }
-    format!("`{}`", cut(&shown(given)))
-}
-
-/// Returns a part of a call for a message.
-fn cut(text: &str) -> Cow<'_, str> {
-    shortened(text, 200)
+    quoted(&shown(given))
 }

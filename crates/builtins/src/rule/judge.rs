@@ -60,8 +60,9 @@ impl Conditions {
     }
 }
 
-/// The reason for a text that can't be read.
-const UNREADABLE: &str = "what the text runs can't be known; write plain commands of a POSIX shell";
+/// The reason for a text of which nothing is known.
+const UNKNOWN_TEXT: &str =
+    "what the text runs can't be known; write plain commands of a POSIX shell";
 /// Why a call can't be checked by a rule that says nothing about what it can't read.
 const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 
@@ -111,7 +112,7 @@ impl<'c> Case<'c> {
             Fit::Unknown(part) => {
                 format!("{} can't be known before it runs; write it out ({reason})", quoted(&part))
             }
-            Fit::Hidden(command) if command.is_empty() => UNREADABLE.to_owned(),
+            Fit::Hidden(command) if command.is_empty() => UNKNOWN_TEXT.to_owned(),
             Fit::Hidden(command) => {
                 format!("{} runs what can't be known; write that out", quoted(&command))
             }
@@ -167,10 +168,7 @@ impl<'c> Case<'c> {
             }
             fit = fit.and(best);
         }
-        if fit == Fit::No {
-            return Ok(Fit::No);
-        }
-        if set.names_files() {
+        if set.names_files() && fit != Fit::No {
             return Ok(fit.and(self.files(set, Some(at))?));
         }
         Ok(match self.lies_in_exceptions(given, &mentions) {
@@ -181,18 +179,20 @@ impl<'c> Case<'c> {
     }
 
     /// Returns the files of a call, or none if no condition is about files.
-    pub(super) fn mentions(&self) -> Checked<&'c [Mention]> {
-        let mut sets = self.rule.sets.iter().chain([&self.rule.except]);
-        if sets.any(|set| set.names_files() || !set.targets.is_empty()) {
-            return self.read.mentions();
+    pub(super) fn mentions(&self) -> Checked<Vec<&'c Mention>> {
+        for set in self.rule.sets.iter().chain([&self.rule.except]) {
+            if set.names_files() || !set.targets.is_empty() {
+                return Ok(self.read.mentions()?.iter().collect());
+            }
         }
-        Ok(&[])
+        Ok(Vec::new())
     }
 
     /// Returns the files of one command.
     pub(super) fn mentions_of(&self, command: usize) -> Checked<Vec<&'c Mention>> {
-        let all = self.mentions()?.iter();
-        Ok(all.filter(|mention| mention.command == Some(command)).collect())
+        let mut mentions = self.mentions()?;
+        mentions.retain(|mention| mention.command == Some(command));
+        Ok(mentions)
     }
 
     fn is_excepted(&self, given: &Arguments<'_>) -> bool {
@@ -203,18 +203,22 @@ impl<'c> Case<'c> {
     /// it does: `git push -f 2>/tmp/x`.
     fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
         let Conditions { files, targets, .. } = &self.rule.except;
-        let is_target = mentions.iter().any(|mention| mention.is_target);
-        if files.is_empty() && targets.is_empty() || !is_target || given.command.frame.more {
+        if files.is_empty() && targets.is_empty() || given.command.frame.more {
             return Fit::No;
         }
-        let mut fit = Fit::Yes(String::new());
-        for mention in mentions.iter().filter(|mention| mention.is_target) {
+        let mut fit = Fit::No;
+        for mention in mentions {
+            if !mention.is_target {
+                continue;
+            }
             if mention.paths.is_empty() && mention.open.is_none() {
                 return Fit::No;
             }
-            for name in mention.paths.iter().flat_map(|path| names(path)) {
-                if !hold(files, &name) && !hold(targets, &name) {
-                    return Fit::No;
+            for path in &mention.paths {
+                for name in names(path) {
+                    if !hold(files, &name) && !hold(targets, &name) {
+                        return Fit::No;
+                    }
                 }
             }
             if let Some(last) = &mention.open {
@@ -222,6 +226,8 @@ impl<'c> Case<'c> {
                     return Fit::No;
                 }
                 fit = Fit::Unknown(mention.shown.clone());
+            } else if fit == Fit::No {
+                fit = Fit::Yes(String::new());
             }
         }
         fit
@@ -234,9 +240,15 @@ impl<'c> Case<'c> {
             Some(at) => &read.commands[at..=at],
             None => &read.commands,
         };
-        // A text that can't be read may name any file.
-        let unreadable = asked.iter().rfind(|given| is_unreadable(given, command.is_some()));
-        let mut best = unreadable.map_or(Fit::No, |given| Fit::Hidden(shown(given)));
+        let mut best = Fit::No;
+        for given in asked {
+            // A text that can't be read may name any file; what a program runs that can't be known counts
+            // only for a command that is asked about alone.
+            let counts = command.is_some() || given.command.words.is_empty();
+            if counts && given.command.hidden == Hidden::Anything {
+                best = Fit::Hidden(shown(given));
+            }
+        }
         let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
         let here = Here::of(&set.files, read);
         // A command touches the directory that it runs in.
@@ -249,26 +261,26 @@ impl<'c> Case<'c> {
                 }
             }
         }
-        let mut mentions: Vec<&Mention> = read.mentions()?.iter().collect();
-        mentions.retain(|one| command.is_none() || one.command == command);
-        mentions.retain(|one| one.touch.meets(set.touches()));
-        if mentions.is_empty() {
-            return Ok(best);
-        }
-        for mention in mentions {
+        for mention in read.mentions()? {
+            if command.is_some() && mention.command != command
+                || !mention.touch.meets(set.touches())
+            {
+                continue;
+            }
             if command.is_none()
                 && let Some(at) = mention.command
                 && self.is_excepted(&read.commands[at])
             {
                 continue;
             }
-            let found = read.fits(mention, &here, excepted)?;
-            if found.is_none() && !set.files.is_empty() {
-                continue;
-            }
+            let shown = quoted(&mention.shown);
+            let how = match read.fits(mention, &here, excepted)? {
+                Some(how) => format!("{shown} {how}"),
+                None if set.files.is_empty() => shown,
+                None => continue,
+            };
             if !mention.unsure {
-                let how = found.map(|how| format!(" {how}")).unwrap_or_default();
-                return Ok(Fit::Yes(quoted(&mention.shown) + &how));
+                return Ok(Fit::Yes(how));
             }
             best = best.or(Fit::Unknown(mention.shown.clone()));
         }
@@ -294,10 +306,4 @@ fn fitting_pattern(set: &Conditions, given: &Arguments<'_>) -> Fit {
 /// Returns a part of a call in backticks, which it can't end itself.
 pub(super) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(&text.replace('`', "'"), 200))
-}
-
-/// Returns whether a command may be anything. What a program runs that can't be known counts only for a
-/// command that `is_asked` about alone; a text that can't be read counts for the whole call, too.
-fn is_unreadable(given: &Arguments<'_>, is_asked: bool) -> bool {
-    given.command.hidden == Hidden::Anything && (is_asked || given.command.words.is_empty())
 }

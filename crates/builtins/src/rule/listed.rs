@@ -150,7 +150,7 @@ fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) ->
         if at == 0 && is_unknown || at > named.max(1) && row.one {
             return Some(operand);
         }
-        // Behind `--` it is no option, unless that was the value of one.
+        // Behind `--` it is not an option, unless that was the value of one.
         if text.starts_with('-') && row.is_like_hazard(text) || names_task && !is_number(text) {
             return Some(operand);
         }

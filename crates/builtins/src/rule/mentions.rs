@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::arguments::Arguments;
+use super::call::is_dir;
+use super::fit::shown;
 use super::implied::is_awk;
 use super::judge::Checked;
 use super::place::Place;
@@ -14,10 +16,9 @@ use super::uses::{Touch, UsedWord, uses};
 use super::words::add_words;
 use crate::calls::{Certainty, Hidden, Word, is_interpreter};
 use crate::tools::patch;
-use hookexec_files::platform::Platform;
 
 /// A word of a call that may be a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Mention {
     /// The word, for people.
     pub(super) shown: String,
@@ -47,16 +48,10 @@ pub(super) fn of_commands(
 ) -> Checked<Vec<Mention>> {
     let mut mentions = Vec::new();
     for (at, given) in commands.iter().enumerate() {
-        let is_searched = given.command.frame.wrappers.last().is_some_and(|name| name == "find");
-        let mut before = commands[..at].iter().rev();
-        let found = before.find(|given| given.program.as_deref() == Some("find"));
-        let search = found.filter(|_| is_searched);
-        let pipeline = given.command.frame.pipeline;
-        let piped = found
-            .filter(|found| given.command.frame.more && found.command.frame.pipeline == pipeline);
+        let mut before = commands[..at].iter();
+        let search = before.rfind(|given| given.program.as_deref() == Some("find"));
         let place = &places[at];
-        let mut found = Finder { search, piped, given, at, place, mentions: &mut mentions };
-        found.all()?;
+        Finder { search, given, at, place, mentions: &mut mentions }.add_all()?;
     }
     Ok(mentions)
 }
@@ -65,10 +60,8 @@ struct Finder<'f, 'c> {
     given: &'f Arguments<'c>,
     at: usize,
     place: &'f Place<'f>,
-    /// The `find` that runs the command.
+    /// The `find` before it, which may run it, or from which `xargs` may get words for it.
     search: Option<&'f Arguments<'c>>,
-    /// The `find` from which `xargs` gets words for the command.
-    piped: Option<&'f Arguments<'c>>,
     mentions: &'f mut Vec<Mention>,
 }
 
@@ -86,27 +79,18 @@ impl Mention {
         if word.text.contains("://") {
             (paths, open) = (vec![PathBuf::from(&word.text)], None);
         }
-        Ok(Self {
-            shown: word.text.clone(),
-            touch: Touch::NONE,
-            is_target: false,
-            command: None,
-            paths,
-            open,
-            texts,
-            unsure: false,
-            is_wildcard: word.certainty == Certainty::Paths,
-            descends: false,
-        })
+        let (shown, is_wildcard) = (word.text.clone(), word.certainty == Certainty::Paths);
+        Ok(Self { shown, paths, open, texts, is_wildcard, ..Self::default() })
     }
 }
 
 impl Finder<'_, '_> {
-    fn all(&mut self) -> Checked<()> {
+    fn add_all(&mut self) -> Checked<()> {
         let command = self.given.command;
         let program = self.given.program.as_deref().unwrap_or_default();
         // Any text in code may be a file.
         let is_code = is_interpreter(program) || is_awk(program);
+        let is_run = matches!(command.frame.wrappers.last(), Some(name) if name == "find");
         if let Some(word) = command.words.first()
             && word.text.contains('/')
         {
@@ -114,7 +98,9 @@ impl Finder<'_, '_> {
         }
         for mut used in uses(self.given) {
             match self.search {
-                Some(search) if used.text == "{}" => self.add_found(search, &used.with_text(""))?,
+                Some(search) if is_run && used.text == "{}" => {
+                    self.add_found(search, &used.with_text(""))?;
+                }
                 _ if used.is_target && program == "find" => self.add_found(self.given, &used)?,
                 _ => {
                     if is_code {
@@ -132,12 +118,17 @@ impl Finder<'_, '_> {
             let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
             self.add_found(self.given, &used.with_text("."))?;
         }
-        if let Some(search) = self.piped {
+        if let Some(search) = self.search
+            && command.frame.more
+            && command.frame.pipeline == search.command.frame.pipeline
+        {
             // `xargs` adds what was found at the end.
             let mut whole = command.clone();
             whole.words.push(Word::unknown("{}"));
-            for used in uses(&Arguments::of(&whole)).iter().filter(|used| used.text == "{}") {
-                self.add_found(search, &used.with_text(""))?;
+            for used in uses(&Arguments::of(&whole)) {
+                if used.text == "{}" {
+                    self.add_found(search, &used.with_text(""))?;
+                }
             }
         }
         if program == "apply_patch" {
@@ -168,8 +159,9 @@ impl Finder<'_, '_> {
 
     /// Adds the files of patches, which stand in an operand or a here-document.
     fn patches(&mut self) -> Checked<()> {
-        let operands = self.given.operands.iter().copied();
-        for text in self.given.command.documents().chain(operands) {
+        let mut texts = self.given.operands.clone();
+        texts.extend(self.given.command.documents());
+        for text in texts {
             for edit in patch::edits(&text.text).unwrap_or_default() {
                 let word = Word::known(&edit.path);
                 self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;
@@ -191,7 +183,8 @@ impl Finder<'_, '_> {
             self.add(&UsedWord::of(first, Touch::READ).with_text("."), false)?;
         }
         if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)
-            && self.is_directory(&to.text)
+            && (to.text.ends_with('/')
+                || self.place.paths(&to.text).iter().flatten().any(|path| is_dir(path)))
         {
             for source in sources {
                 let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
@@ -200,11 +193,6 @@ impl Finder<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    fn is_directory(&self, text: &str) -> bool {
-        let mut paths = self.place.paths(text).into_iter().flatten();
-        text.ends_with('/') || paths.any(|path| Platform::HERE.native(&path).is_dir())
     }
 
     /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
@@ -223,8 +211,7 @@ impl Finder<'_, '_> {
                 mention.texts.add_pieces(name)?;
             }
             // Who names `.git` leaves it out.
-            let names_git = search.command.words.iter().any(|word| word.text.contains(".git"));
-            mention.descends = pattern == "*" && !names_git;
+            mention.descends = pattern == "*" && !shown(search).contains(".git");
         }
         Ok(())
     }
@@ -280,10 +267,10 @@ fn touch_of_code(code: &str) -> Touch {
 
 /// Returns whether a text is a path on another machine: `host:/x`.
 fn is_remote(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
+    matches!(text.split_once(':'), Some((host, _)) if host.len() > 1 && !host.contains('/'))
 }
 
 /// Returns whether a command goes through the directories that it names.
 fn descends(given: &Arguments<'_>) -> bool {
-    given.row.deep || ["-r", "-R", "--recursive"].iter().any(|option| given.has(option))
+    given.row.deep || given.has("-r") || given.has("-R") || given.has("--recursive")
 }

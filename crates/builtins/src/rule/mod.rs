@@ -66,25 +66,28 @@ pub(crate) fn factory() -> HandlerFactory {
 }
 
 fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
-    let is_before_call =
-        matches!(hook.event, Event::PreToolUse | Event::ToolGuard | Event::PermissionRequest);
-    if !is_before_call {
+    let (Event::PreToolUse | Event::ToolGuard | Event::PermissionRequest) = hook.event else {
         let message =
             format!("a rule is about tool calls that can be stopped, not `{}`", hook.event);
         return Err(BuildError::new(message).at("type").hint("move it to `pre_tool_use`"));
-    }
+    };
     let rule = load::rule(env, hook)?;
     Ok(Arc::new(RuleHandler(Arc::new(rule))))
 }
 
+/// Returns what the keys of a rule say; nothing of another hook.
+fn read_keys<T: Default>(hook: &Hook, say: fn(RuleKeys<'_>) -> T) -> T {
+    if hook.kind != "rule" {
+        return T::default();
+    }
+    let said =
+        hook.read_own_keys(|reader, node| Some(say(RuleKeys::read(reader, node, "a rule")?)));
+    said.unwrap_or_default()
+}
+
 /// Returns whether a hook is a rule that answers every command that it does not allow.
 pub fn answers_other_commands(hook: &Hook) -> bool {
-    let keys = hook.read_own_keys(|_, node| {
-        let keys = node.as_map().unwrap_or_default();
-        Some(keys.iter().filter_map(|(key, _)| key.as_text()).collect::<Vec<_>>())
-    });
-    let keys = keys.unwrap_or_default();
-    hook.kind == "rule" && keys.contains(&"otherwise") && keys.contains(&"commands")
+    read_keys(hook, |keys| keys.otherwise.is_some() && keys.commands.is_some())
 }
 
 /// The names of tools that a rule lists, as they are written.
@@ -98,27 +101,20 @@ pub struct ListedTools {
 
 /// Returns the names of tools that a rule lists; none of another hook.
 pub fn listed_tools(hook: &Hook) -> ListedTools {
-    if hook.kind != "rule" {
-        return ListedTools::default();
-    }
-    let names = hook.read_own_keys(|reader, node| {
-        let keys = RuleKeys::read(reader, node, "a rule")?;
+    read_keys(hook, |keys| {
         let mut listed = ListedTools { needed: names(keys.tools), others: Vec::new() };
-        let sets = keys.any.map(|sets| sets.0).unwrap_or_default();
-        for set in sets.into_iter().chain(keys.except) {
+        for set in keys.any.unwrap_or_default().0.into_iter().chain(keys.except) {
             listed.others.extend(names(set.tools));
         }
-        Some(listed)
-    });
-    names.unwrap_or_default()
+        listed
+    })
 }
 
 fn names(items: Option<Items<'_>>) -> Vec<String> {
     let mut names = Vec::new();
     for item in items.unwrap_or_default().0 {
-        // An item with `!` is a mistake of its own.
-        if !item.value.starts_with('!') {
-            names.extend(item.value.split('|').map(|name| name.trim().to_owned()));
+        for name in item.value.split('|') {
+            names.push(name.trim().to_owned());
         }
     }
     names
@@ -140,10 +136,10 @@ impl Handler for RuleHandler {
         let rule = Arc::clone(&self.0);
         Box::pin(async move {
             // It looks for files.
-            let answer = call.blocking(move |call| rule.judge(call)).await?;
-            let answer =
-                answer.map_err(|error| HandlerError::new(Failure::Other, error.to_string()))?;
-            Ok(HandlerResult::from(answer))
+            match call.blocking(move |call| rule.judge(call)).await? {
+                Ok(answer) => Ok(HandlerResult::from(answer)),
+                Err(error) => Err(HandlerError::new(Failure::Other, error.to_string())),
+            }
         })
     }
 }

@@ -47,11 +47,8 @@ impl Part {
             (true, true) => like(&self.text, name, |own, letter| own == '?' || own == letter),
             (true, false) => like(&self.text, name, |own, letter| own == '?' || alike(own, letter)),
             (false, true) => self.text == name,
-            (false, false) => {
-                let mut own = self.text.chars();
-                name.chars().all(|letter| own.next().is_some_and(|one| alike(one, letter)))
-                    && own.next().is_none()
-            }
+            (false, false) if self.text.is_ascii() => self.text.eq_ignore_ascii_case(name),
+            (false, false) => small(&self.text) == small(name),
         }
     }
 }
@@ -81,6 +78,11 @@ fn length_of_set(text: &str) -> Option<usize> {
     if text[..end].contains('/') { None } else { Some(end + 1) }
 }
 
+/// Returns a text in small letters, one by one.
+fn small(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
 fn alike(letter: char, other: char) -> bool {
     letter == other
         || letter.eq_ignore_ascii_case(&other)
@@ -89,22 +91,21 @@ fn alike(letter: char, other: char) -> bool {
 
 /// Returns whether a pattern fits the beginning of a path.
 pub(super) fn fit(pattern: &[Part], path: &[String], same_case: bool) -> bool {
-    let Some((part, rest)) = pattern.split_first() else { return true };
-    if part.is_deep() {
-        return (0..=path.len()).any(|from| fit(rest, &path[from..], same_case));
-    }
-    let Some((name, behind)) = path.split_first() else { return false };
-    part.fits(name, same_case) && fit(rest, behind, same_case)
+    fits(pattern, path, same_case, false)
 }
 
 /// Returns whether a pattern fits the whole of a path.
 pub(super) fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
-    let Some((part, rest)) = pattern.split_first() else { return path.is_empty() };
+    fits(pattern, path, false, true)
+}
+
+fn fits(pattern: &[Part], path: &[String], same_case: bool, is_whole: bool) -> bool {
+    let Some((part, rest)) = pattern.split_first() else { return !is_whole || path.is_empty() };
     if part.is_deep() {
-        return (0..=path.len()).any(|from| fit_whole(rest, &path[from..]));
+        return (0..=path.len()).any(|from| fits(rest, &path[from..], same_case, is_whole));
     }
     let Some((name, behind)) = path.split_first() else { return false };
-    part.fits(name, false) && fit_whole(rest, behind)
+    part.fits(name, same_case) && fits(rest, behind, same_case, is_whole)
 }
 
 /// Returns the patterns that one with `{a,b}` stands for.

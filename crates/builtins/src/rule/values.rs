@@ -71,20 +71,16 @@ fn values(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
             if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
                 return own;
             }
-            words.push(put(part));
+            // The value may be a wildcard.
+            words.push(match part.find(['*', '?', '[']) {
+                Some(known) => Word { certainty: Certainty::Paths, known, ..Word::unknown(part) },
+                None => Word::known(part),
+            });
         }
         lists.push(words);
     }
     // A list in braces is several words.
     if is_list { vec![lists.concat()] } else { lists }
-}
-
-/// Returns a word with this value, which may be a wildcard.
-fn put(value: &str) -> Word {
-    match value.find(['*', '?', '[']) {
-        Some(known) => Word { certainty: Certainty::Paths, known, ..Word::unknown(value) },
-        None => Word::known(value),
-    }
 }
 
 /// Returns whether the call sets each variable of a text. `${NAME:+x}` is `x` or nothing for any name.

@@ -56,10 +56,11 @@ fn is_separator(letter: char) -> bool {
 
 /// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be `{1..3}`.
 pub(super) fn without_range(word: &str) -> String {
-    match word.find('{').zip(word.rfind('}')) {
-        Some((start, end)) if word.get(start..end).is_some_and(|part| part.contains("..")) => {
-            format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..])
-        }
-        _ => word.to_owned(),
+    if let (Some(start), Some(end)) = (word.find('{'), word.rfind('}'))
+        && let Some(inside) = word.get(start..end)
+        && inside.contains("..")
+    {
+        return format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..]);
     }
+    word.to_owned()
 }
