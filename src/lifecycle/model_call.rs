@@ -5,6 +5,7 @@ use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 
 use futures_util::FutureExt as _;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::cancel::Cancellation;
@@ -16,18 +17,22 @@ use crate::executor::DispatchOptions;
 use crate::handler::panic_text;
 use crate::wire::{Input, JsonObject, Verdict};
 
-/// A request to a model, in the format of the host's model.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A request to a model, in the format of the host's model. In JSON it is the body of a request to
+/// OpenAI's or Anthropic's server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct ModelRequest {
     /// The messages.
     pub messages: Vec<Value>,
     /// The model; the session's own when `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The tool definitions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
     /// Everything else, such as the temperature.
+    #[serde(flatten)]
     pub options: JsonObject,
 }
 
@@ -67,7 +72,8 @@ pub struct ModelCall<'a> {
 }
 
 /// A model call whose request the hooks let pass: the host calls the model, and passes the result to
-/// [`finish`](Self::finish). Drop it if the call is cancelled.
+/// [`finish`](Self::finish). Drop it if the call is cancelled, or if its failure ends the turn: then
+/// the end of the turn fires the events of the error.
 #[must_use = "`after_llm_call` fires in `finish`"]
 pub struct PendingModel<'a> {
     scope: Scope,
@@ -93,17 +99,15 @@ impl<'a> ModelCall<'a> {
     ///
     /// # Errors
     /// When a hook refused the request, or the host cancelled: the model must not be called.
-    pub async fn begin(self) -> Result<(ModelRequest, PendingModel<'a>), Box<Outcome<Value>>> {
+    pub async fn begin(self) -> Result<(ModelRequest, PendingModel<'a>), TurnEnd> {
         let Self { scope, mut request, mut cancel } = self;
         scope.next_iteration();
         let mut trail = Trail::default();
         let asking = scope.fire_with(Event::BeforeLlmCall, |input| request.fill(input));
-        let Some(mut verdict) = cancel.or(asking).await else {
-            return Err(Box::new(Outcome { end: Err(TurnEnd::Cancelled), trail }));
-        };
+        let mut verdict = cancel.or(asking).await.ok_or(TurnEnd::Cancelled)?;
         if refuses(&verdict) {
             trail.push(verdict.clone());
-            return Err(Box::new(scope.refused(&verdict, trail)));
+            return Err(scope.refused(&verdict, trail));
         }
         request.rewrite(&mut verdict);
         trail.push(verdict);
@@ -123,7 +127,7 @@ impl<'a> ModelCall<'a> {
     {
         let (request, mut pending) = match self.begin().await {
             Ok(begun) => begun,
-            Err(ended) => return *ended,
+            Err(end) => return Outcome::ended(end),
         };
         let calling = AssertUnwindSafe(async move { call(request).await }).catch_unwind();
         let result = tokio::select! {
@@ -153,7 +157,6 @@ impl PendingModel<'_> {
             Ok(response) => response,
             Err(error) => return scope.failed(&error.to_string(), trail).await,
         };
-        scope.set_error_told(false);
         let firing = scope.fire_with(Event::AfterLlmCall, |input| {
             input.model_id = model;
             input.stop_response = text_of(&response);
@@ -162,7 +165,7 @@ impl PendingModel<'_> {
         let mut verdict = firing.await;
         if refuses(&verdict) {
             trail.push(verdict.clone());
-            return scope.refused(&verdict, trail);
+            return Outcome::ended(scope.refused(&verdict, trail));
         }
         let rewritten = verdict.updated_response.take();
         trail.push(verdict);
@@ -241,7 +244,7 @@ impl Compaction {
             trail.push(verdict);
         }
         if refuses(&decided.verdict) {
-            return self.scope.refused(&decided.verdict, trail);
+            return Outcome::ended(self.scope.refused(&decided.verdict, trail));
         }
         let summary = match decided.verdict.summary {
             Some(summary) => summary,
@@ -261,5 +264,25 @@ impl Compaction {
     fn fill(&self, input: &mut Input) {
         input.source = Some(self.source.name().to_owned());
         input.extra.clone_from(&self.facts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_body_becomes_a_request_and_a_body_again() {
+        let body = json!({
+            "model": "m", "messages": [{ "role": "user", "content": "hi" }], "system": "Be brief.",
+            "tools": [{ "name": "shell" }], "max_tokens": 9,
+        });
+        let request: ModelRequest = serde_json::from_value(body.clone()).unwrap();
+        assert_eq!(request.model.as_deref(), Some("m"));
+        assert_eq!((request.messages.len(), request.tools.len()), (1, 1));
+        assert_eq!(request.options.len(), 2);
+        assert_eq!(json!(request), body);
     }
 }

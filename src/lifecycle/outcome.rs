@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::tool_call::ToolCall;
 use super::turn::TurnEnd;
@@ -19,6 +19,17 @@ pub struct Outcome<T> {
     pub end: Result<T, TurnEnd>,
     /// Everything the hooks said on the way.
     pub trail: Trail,
+}
+
+impl<T> Outcome<T> {
+    /// Returns the outcome of what ended before it had a result.
+    pub(super) fn ended(end: TurnEnd) -> Self {
+        let mut trail = Trail::default();
+        if let TurnEnd::Refused(refused) = &end {
+            trail.clone_from(&refused.trail);
+        }
+        Self { end: Err(end), trail }
+    }
 }
 
 /// The outcome of one tool call.
@@ -155,6 +166,27 @@ impl ToolOutcome {
         text
     }
 
+    /// Returns the result of the call in MCP's form: blocks in `content`, and `isError`.
+    ///
+    /// A response of this form keeps its other keys, and the [guidance](Self::guidance) is one more
+    /// block. Any other is one block with the [text for the model](Self::for_model).
+    pub fn mcp_result(&self) -> Value {
+        let mut result = match &self.end {
+            ToolEnd::Ran { response, .. }
+            | ToolEnd::Failed { response, .. }
+            | ToolEnd::Aborted { response: Some(response), .. } => response.clone(),
+            _ => Value::Null,
+        };
+        if let Some(Value::Array(blocks)) = result.get_mut("content") {
+            blocks.extend(self.guidance().map(text_block));
+        } else {
+            // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
+            result = json!({ "resultType": "complete", "content": [text_block(self.for_model())] });
+        }
+        result["isError"] = self.is_error().into();
+        result
+    }
+
     /// Returns what the model reads beside the response: objections, a stop, and the hooks' context.
     pub fn guidance(&self) -> Option<String> {
         let mut parts = Vec::new();
@@ -171,6 +203,10 @@ impl ToolOutcome {
         parts.extend(self.trail.additional_context());
         if parts.is_empty() { None } else { Some(parts.join("\n\n")) }
     }
+}
+
+fn text_block(text: String) -> Value {
+    json!({ "type": "text", "text": text })
 }
 
 /// Returns JSON as a model reads it: a text without its quotes.
@@ -267,5 +303,41 @@ pub(super) fn reason(verdict: &Verdict) -> String {
     match &verdict.stop {
         Some(stop) if !stop.reason.is_empty() => stop.reason.clone(),
         _ => format!("a `{}` hook said no", verdict.event),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(end: ToolEnd) -> ToolOutcome {
+        let call = ToolCall::new("shell", serde_json::Map::new());
+        ToolOutcome { call, end, duration: None, trail: Trail::default() }
+    }
+
+    #[test]
+    fn a_result_in_the_form_of_mcp_keeps_its_keys_and_reads_the_guidance() {
+        let response = json!({ "content": [{ "type": "image" }], "structuredContent": 1 });
+        let objection = Some("not so big".to_owned());
+        let ran = ToolEnd::Ran { response: response.clone(), rewritten: false, objection };
+        let text = json!({ "type": "text", "text": "not so big" });
+        let expected = json!({
+            "content": [{ "type": "image" }, text], "structuredContent": 1, "isError": false,
+        });
+        assert_eq!(outcome(ran).mcp_result(), expected);
+
+        let failed = ToolEnd::Failed { response, rewritten: false, objection: None };
+        assert_eq!(outcome(failed).mcp_result()["isError"], true);
+
+        for (response, text) in [(json!("files"), "files"), (json!([1]), "[1]")] {
+            let ran = ToolEnd::Ran { response, rewritten: false, objection: None };
+            let content = [json!({ "type": "text", "text": text })];
+            let expected =
+                json!({ "resultType": "complete", "content": content, "isError": false });
+            assert_eq!(outcome(ran).mcp_result(), expected);
+        }
+        let cancelled = outcome(ToolEnd::Cancelled).mcp_result();
+        assert_eq!(cancelled["content"][0]["text"], "Tool call cancelled");
+        assert_eq!(cancelled["isError"], true);
     }
 }

@@ -223,19 +223,17 @@ impl Scope {
         for event in [Event::Notification, Event::OnError] {
             trail.push(self.fire_notice(event, "error", error).await);
         }
-        self.set_error_told(true);
-    }
-
-    pub(super) fn set_error_told(&self, told: bool) {
         if let Some(turn) = &self.turn {
-            locked(&turn.state).error_told = told;
+            locked(&turn.state).error_told = true;
         }
     }
 
     /// Counts a model call: the turn goes on.
     pub(super) fn next_iteration(&self) {
         if let Some(turn) = &self.turn {
-            locked(&turn.state).iteration += 1;
+            let mut state = locked(&turn.state);
+            state.iteration += 1;
+            state.error_told = false;
             *locked(&turn.refused) = None;
         }
     }
@@ -251,13 +249,13 @@ impl Scope {
         }
     }
 
-    /// Returns the outcome of a model call or a compaction that a hook refused.
-    pub(super) fn refused<T>(&self, verdict: &Verdict, trail: Trail) -> Outcome<T> {
-        let refused = Box::new(Refused::of(verdict, trail.clone()));
+    /// Returns the end of a model call or a compaction that a hook refused.
+    pub(super) fn refused(&self, verdict: &Verdict, trail: Trail) -> TurnEnd {
+        let refused = Box::new(Refused::of(verdict, trail));
         if let Some(turn) = &self.turn {
             *locked(&turn.refused) = Some(refused.clone());
         }
-        Outcome { end: Err(TurnEnd::Refused(refused)), trail }
+        TurnEnd::Refused(refused)
     }
 
     /// Returns the outcome of a model call or a compaction that failed, after the events of its error.

@@ -291,10 +291,7 @@ impl Session {
     {
         let turn = match self.turn(prompt).await {
             Ok(turn) => Arc::new(turn),
-            Err(refused) => {
-                let trail = refused.trail.clone();
-                return Outcome { end: Err(TurnEnd::Refused(refused)), trail };
-            }
+            Err(refused) => return Outcome::ended(TurnEnd::Refused(refused)),
         };
         let theirs = Arc::clone(&turn);
         match AssertUnwindSafe(async move { work(theirs).await }).catch_unwind().await {

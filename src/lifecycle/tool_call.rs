@@ -94,6 +94,37 @@ impl ToolCall {
         Ok(Self::new(name, arguments))
     }
 
+    /// Returns the calls in the message of a model: `tool_calls` in OpenAI's format, or blocks of the
+    /// type `tool_use` in Anthropic's.
+    ///
+    /// # Errors
+    /// When a call names no tool, or its arguments are not exactly one JSON object.
+    pub fn all_in(message: &Value) -> Result<Vec<Self>, WireError> {
+        let mut calls = Vec::new();
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = &call["function"];
+            calls.push(Self::of_model(call, function, &function["arguments"])?);
+        }
+        for block in message["content"].as_array().into_iter().flatten() {
+            if block["type"] == "tool_use" {
+                calls.push(Self::of_model(block, block, &block["input"])?);
+            }
+        }
+        Ok(calls)
+    }
+
+    fn of_model(call: &Value, tool: &Value, arguments: &Value) -> Result<Self, WireError> {
+        let Some(name) = tool["name"].as_str() else {
+            return Err(WireError::new("a call in the message of the model names no tool"));
+        };
+        let mut parsed = match arguments {
+            Value::String(text) => Self::parse(name, text)?,
+            arguments => Self::from_value(name, arguments.clone())?,
+        };
+        parsed.id = call["id"].as_str().map(str::to_owned);
+        Ok(parsed)
+    }
+
     /// Sets the call's id.
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
@@ -172,6 +203,14 @@ impl ToolError {
         Self(response)
     }
 
+    /// Returns the result of a tool in MCP's form: as an error if its `isError` says so.
+    ///
+    /// # Errors
+    /// The result of a tool that failed.
+    pub fn of_mcp_result(result: Value) -> Result<Value, Self> {
+        if result["isError"] == true { Err(Self(result)) } else { Ok(result) }
+    }
+
     pub(super) fn into_response(self) -> Value {
         self.0
     }
@@ -186,6 +225,8 @@ impl<E: std::error::Error> From<E> for ToolError {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -198,5 +239,27 @@ mod tests {
             "the arguments are not valid JSON: key `cmd` appears twice in one object"
         );
         assert_eq!(ToolCall::parse("shell", "[1]"), Err(no_object()));
+    }
+
+    #[test]
+    fn the_calls_of_a_message_are_read_in_both_formats() {
+        let function = json!({ "name": "shell", "arguments": "{\"cmd\":\"ls\"}" });
+        let openai = json!({ "tool_calls": [{ "id": "1", "function": function }] });
+        let block =
+            json!({ "type": "tool_use", "id": "1", "name": "shell", "input": { "cmd": "ls" } });
+        let anthropic = json!({ "content": [{ "type": "text", "text": "so" }, block] });
+        let call = ToolCall::new("shell", JsonObject::new()).arg("cmd", "ls").with_id("1");
+        for message in [openai, anthropic] {
+            assert_eq!(ToolCall::all_in(&message).unwrap(), [call.clone()]);
+        }
+        assert_eq!(ToolCall::all_in(&json!({ "content": "Done." })), Ok(Vec::new()));
+        let wrong = [
+            json!({ "tool_calls": [{ "custom": {} }] }),
+            json!({ "tool_calls": [{ "function": { "name": "shell", "arguments": "ls" } }] }),
+            json!({ "content": [{ "type": "tool_use", "name": "shell", "input": [] }] }),
+        ];
+        for message in wrong {
+            assert!(ToolCall::all_in(&message).is_err(), "{message}");
+        }
     }
 }

@@ -100,8 +100,7 @@ async fn a_model_is_called_between_two_calls_of_the_driver() {
 async fn a_model_request_that_is_refused_has_ended() {
     let (session, log) = session(at(Event::BeforeLlmCall, Output::deny("too many"))).await;
     let turn = session.turn("hi").await.unwrap();
-    let ended = turn.model_call(ModelRequest::default()).begin().await.map(|_| ()).unwrap_err();
-    let end = ended.end.unwrap_err();
+    let end = turn.model_call(ModelRequest::default()).begin().await.map(|_| ()).unwrap_err();
     assert!(matches!(&end, TurnEnd::Refused(by) if by.by == Event::BeforeLlmCall), "{end:?}");
     turn.end(Err(end)).await;
     assert_eq!(log.of(Event::TurnEnd).reason.as_deref(), Some("hook_blocked"));

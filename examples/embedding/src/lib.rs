@@ -7,6 +7,7 @@
 //! | deny, rewrite, ask | yes | yes | yes; an ask is a denial |
 //! | redaction of tool results, parallel calls, a hook type of one's own | yes | yes | yes |
 //! | redaction of the model's text, context of the session and the turn, `stop`, a builtin with state | yes | yes | it sees tool calls only |
+//! | what a hook rewrites of a request to the model | all of it | its messages | it sees tool calls only |
 //! | a tool that a hook offers and answers | yes | refuses calls of tools that it does not know | its list of tools is its own |
 //! | other hooks while it runs, a stop of the session, cancelling, 100 sessions, subagents, mistakes of a file | yes | - | - |
 //!

@@ -32,18 +32,13 @@ pub async fn prompt<E: Display, R: Future<Output = Approval> + Send>(
             let call = call.cancelled_by(cancel.cancelled());
             let answer = call.run(async |request| model(request).await).await.end?;
             messages.push(answer.clone());
-            let Some(wanted) = answer["tool_calls"].as_array() else {
-                match turn.finish(text(&answer["content"])).await {
+            let calls = ToolCall::all_in(&answer).map_err(TurnEnd::failed)?;
+            if calls.is_empty() {
+                match turn.finish(answer["content"].as_str().unwrap_or_default()).await {
                     Ok(finished) => return Ok(finished),
                     Err(reason) => messages.push(said("user", reason)),
                 }
                 continue;
-            };
-            let mut calls = Vec::new();
-            for call in wanted {
-                let (name, arguments) = (&call["function"]["name"], &call["function"]["arguments"]);
-                let parsed = ToolCall::parse(text(name), text(arguments));
-                calls.push(parsed.map_err(TurnEnd::failed)?.with_id(text(&call["id"])));
             }
             let batch = turn.batch(calls).approve_with(&approve).cancelled_by(cancel.cancelled());
             let mut end = Ok(());
@@ -58,10 +53,6 @@ pub async fn prompt<E: Display, R: Future<Output = Approval> + Send>(
         Err(TurnEnd::MaxIterations { limit: MAX_ITERATIONS })
     });
     turn.await
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 fn said(role: &str, text: impl Into<String>) -> Value {

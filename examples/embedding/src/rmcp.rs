@@ -6,11 +6,8 @@
 
 use std::sync::Arc;
 
-use hookexec::lifecycle::{AuthorizedCall, Session, ToolCall, ToolEnd, ToolError};
-use rmcp::model::{
-    CallToolResult, ClientNotification, ClientRequest, ContentBlock, ErrorData, ServerConfig,
-    ServerResult,
-};
+use hookexec::lifecycle::{AuthorizedCall, Session, ToolCall, ToolError};
+use rmcp::model::{ClientNotification, ClientRequest, ErrorData, ServerConfig, ServerResult};
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, Service};
 
 /// A server whose tool calls go through the hooks of a session.
@@ -38,25 +35,10 @@ impl<S: Service<RoleServer>> Service<RoleServer> for HookLayer<S> {
             request.params.arguments = Some(call.arguments().clone());
             let request = ClientRequest::CallToolRequest(request);
             let result = self.inner.handle_request(request, context).await?;
-            let result = serde_json::to_value(result)?;
-            if result["isError"] == true {
-                Err(ToolError::with_response(result))
-            } else {
-                Ok(result)
-            }
+            ToolError::of_mcp_result(serde_json::to_value(result)?)
         };
-        let outcome = run.run(tool).await;
-        let kept = match &outcome.end {
-            ToolEnd::Ran { response, .. } | ToolEnd::Failed { response, .. } => response,
-            _ => &serde_json::Value::Null,
-        };
-        let Ok(mut result) = serde_json::from_value::<CallToolResult>(kept.clone()) else {
-            let text = vec![ContentBlock::text(outcome.for_model())];
-            let is_error = outcome.is_error();
-            let result = if is_error { CallToolResult::error } else { CallToolResult::success };
-            return Ok(ServerResult::CallToolResult(result(text)));
-        };
-        result.content.extend(outcome.guidance().map(ContentBlock::text));
+        let result = serde_json::from_value(run.run(tool).await.mcp_result());
+        let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(ServerResult::CallToolResult(result))
     }
 

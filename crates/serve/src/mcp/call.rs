@@ -14,7 +14,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::Sender;
 
-use super::message::{text_block, text_result};
+use super::message::denied;
 use super::proxy::Proxy;
 use super::requests::{CallHandle, Response};
 use crate::server::protocol::answer;
@@ -43,9 +43,7 @@ impl Proxy {
         let Call { id, line, message, tool, handle } = call;
         let current = match self.setup.engine.current(None).await {
             Ok(current) => current,
-            Err(problem) => {
-                return text_result(&id, &format!("Tool call denied: {problem}"), true);
-            }
+            Err(problem) => return denied(&id, &problem),
         };
         let executor = Arc::clone(&current.executor);
         let session =
@@ -65,8 +63,8 @@ impl Proxy {
             // A cancelled call gets no reply: it ends by `cancelled`.
             let Ok(reply) = handle.reply.await else { return pending().await };
             match &response.insert(reply?).answer {
-                Ok(result) if result["isError"] != true => Ok(result.clone()),
-                Ok(failed) | Err(failed) => Err(ToolError::with_response(failed.clone())),
+                Ok(result) => ToolError::of_mcp_result(result.clone()),
+                Err(failed) => Err(ToolError::with_response(failed.clone())),
             }
         });
         let outcome = running.await;
@@ -111,23 +109,13 @@ fn facts(tool: &str) -> ToolFacts {
 
 /// Returns the line that the client gets: the server's, unless the hooks have anything to say.
 fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>) -> Vec<u8> {
-    let (ToolEnd::Ran { response, rewritten, .. } | ToolEnd::Failed { response, rewritten, .. }) =
+    if let ToolEnd::Ran { rewritten: false, .. } | ToolEnd::Failed { rewritten: false, .. } =
         &outcome.end
-    else {
-        return text_result(id, &outcome.for_model(), outcome.is_error());
-    };
-    let told = outcome.guidance();
-    if let Some(Response { line, .. }) = received
-        && told.is_none()
-        && !rewritten
+        && outcome.guidance().is_none()
+        && let Some(Response { line, .. }) = received
         && let Ok(line) = with_id(&line, id)
     {
         return line;
     }
-    let mut result = response.clone();
-    let Some(Value::Array(content)) = result.get_mut("content") else {
-        return text_result(id, &outcome.for_model(), outcome.is_error());
-    };
-    content.extend(told.map(text_block));
-    answer(id, &Ok(&result))
+    answer(id, &Ok(&outcome.mcp_result()))
 }

@@ -90,15 +90,10 @@ fn invalid(problem: impl Into<String>) -> Refusal {
     Refusal::new(ErrorCode::InvalidParams, problem)
 }
 
-/// Returns a block of text, as it stands in the result of a tool.
-pub(super) fn text_block(text: impl Into<String>) -> Value {
-    json!({ "type": "text", "text": text.into() })
-}
-
-/// Returns the line that answers a call with a text for the model.
-pub(super) fn text_result(id: &Value, text: &str, is_error: bool) -> Vec<u8> {
+/// Returns the line that answers a call which was denied before the hooks were asked.
+pub(super) fn denied(id: &Value, why: &str) -> Vec<u8> {
     // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
-    let content = [text_block(text)];
-    let result = json!({ "resultType": "complete", "content": content, "isError": is_error });
+    let content = [json!({ "type": "text", "text": format!("Tool call denied: {why}") })];
+    let result = json!({ "resultType": "complete", "content": content, "isError": true });
     answer(id, &Ok(&result))
 }

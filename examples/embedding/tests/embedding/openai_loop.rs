@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{HOOKS, approve, check, executor, says, script, scripted_model, wants};
 
 async fn post(url: &str, request: ModelRequest) -> Result<Value, reqwest::Error> {
-    let body = json!({ "model": "scripted", "messages": request.messages });
-    let answer = reqwest::Client::new().post(format!("{url}/chat/completions")).json(&body);
+    let url = format!("{url}/chat/completions");
+    let answer = reqwest::Client::new().post(url).json(&request);
     let mut answer: Value = answer.send().await?.error_for_status()?.json().await?;
     Ok(answer["choices"][0]["message"].take())
 }
