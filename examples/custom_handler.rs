@@ -17,11 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hookexec::config::Hook;
-use hookexec::handler::{BoxFuture, BuildError};
-use hookexec::registry::Builtin;
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory,
-    HandlerResult, Input, Output, Registry,
+    BoxFuture, BuildError, Builtin, Call, Config, Event, Executor, Handler, HandlerEnv,
+    HandlerError, HandlerFactory, HandlerResult, Input, Output, Registry,
 };
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! The contract between the executor and a handler, which runs one configured hook.
 
-mod call;
+pub(crate) mod call;
 mod seats;
 #[cfg(test)]
 mod tests;
@@ -9,13 +9,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-pub use call::Call;
-pub(crate) use call::{Shared, Sharing};
+pub(crate) use call::{Call, Shared, Sharing};
 pub(crate) use seats::{BACKGROUND_FULL, Capacity, Place, Seat};
 #[cfg(test)]
 pub(crate) use tests::Silent;
 
-pub use crate::config::BuildError;
+pub(crate) use crate::config::BuildError;
 use crate::event::Event;
 use crate::wire::{Input, Output, Usage};
 
@@ -203,7 +202,7 @@ impl HandlerError {
     }
 
     /// Adds what the hook wrote to standard error.
-    pub fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
+    pub(crate) fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
         self.stderr = stderr;
         self
     }

@@ -148,11 +148,7 @@
 //! use std::sync::Arc;
 //!
 //! use hookexec::config::Hook;
-//! use hookexec::handler::{BoxFuture, BuildError};
-//! use hookexec::{
-//!     Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult,
-//!     Input, Output, Registry,
-//! };
+//! use hookexec::{BoxFuture, BuildError, Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input, Output, Registry};
 //!
 //! /// Asks from so many model calls of a turn on.
 //! #[derive(serde::Deserialize)]
@@ -212,9 +208,9 @@ pub mod config;
 pub mod counts;
 pub mod describe;
 mod dialect;
-pub mod event;
+mod event;
 pub mod executor;
-pub mod handler;
+mod handler;
 mod handlers;
 pub mod lifecycle;
 pub mod matcher;
@@ -227,13 +223,16 @@ mod shipped;
 pub mod testing;
 pub mod wire;
 
-pub use config::Config;
-pub use event::{Contract, Event};
-pub use executor::{Executor, ExecutorBuilder};
-pub use handler::{Call, Handler, HandlerError, HandlerResult};
+pub use config::{failed::BuildError, model::Config};
+pub use event::{
+    ContextMode, Contract, Event, FailureMode, MAX_CONTINUES, Permission, Rewrite, UnknownEvent,
+};
+pub use executor::{build::ExecutorBuilder, dispatch::Executor};
+pub use handler::{BoxFuture, Exited, Failure, Handler, HandlerError, HandlerResult, call::Call};
+pub use handlers::builtin::Builtin;
 pub use hookexec_files::directories::home_directory;
-pub use registry::{Builtin, HandlerEnv, HandlerFactory, Registry};
-pub use wire::{Decision, Input, Output, Verdict};
+pub use registry::{entries::Registry, env::HandlerEnv, factory::HandlerFactory};
+pub use wire::{input::Input, output::Decision, output::Output, verdict::Verdict};
 
 use hookexec_files::{directories, files, locks, paths, platform, suggest, text};
 

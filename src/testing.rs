@@ -196,7 +196,7 @@ mod tests {
     use std::sync::{Arc, LazyLock};
 
     use super::*;
-    use crate::registry::Builtin;
+    use crate::Builtin;
     use crate::wire::Output;
 
     static LEFT: AtomicUsize = AtomicUsize::new(0);

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::registry::Builtin;
-use hookexec::{Input, Registry};
+use hookexec::{Builtin, Input, Registry};
 use serde_json::json;
 
 /// Returns a hooks file with `count` command hooks, none of which matches a tool of [`input`]: half

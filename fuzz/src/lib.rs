@@ -11,12 +11,11 @@ use std::sync::Arc;
 use hookexec::config::Condition;
 use hookexec::config::{Command, Hook};
 use hookexec::describe::Memo;
-use hookexec::handler::{BoxFuture, Exited};
 use hookexec::matcher::Matcher;
 use hookexec::wire::parse_strict;
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerError, HandlerFactory, HandlerResult, Input,
-    Registry, Verdict,
+    BoxFuture, Call, Config, Event, Executor, Exited, Handler, HandlerError, HandlerFactory,
+    HandlerResult, Input, Registry, Verdict,
 };
 use hookexec_agents::Agent;
 use hookexec_files::rpc::{Incoming, Line, LineDecoder};

@@ -24,7 +24,7 @@ pub use builder::{ConfigBuilder, Draft, FileConfig};
 pub(crate) use check::Identity;
 pub use condition::{Condition, Trace};
 pub use document::{hooks_block, read_text};
-pub use failed::BuildError;
+pub(crate) use failed::BuildError;
 pub use failed::{FailedFile, Untrusted};
 pub use hook::Groups;
 pub(crate) use layer::ByRank;
@@ -33,10 +33,8 @@ pub use limit::Period;
 pub(crate) use limit::RunLimit;
 #[cfg(test)]
 pub(crate) use model::Limits;
-pub use model::{
-    Command, Config, Hook, InheritEnv, KeyLocations, OnError, Phase, Process, SideEffects,
-};
-pub(crate) use model::{EventMethod, Protocol};
+pub use model::{Command, Hook, InheritEnv, KeyLocations, OnError, Phase, Process, SideEffects};
+pub(crate) use model::{Config, EventMethod, Protocol};
 pub(crate) use schema::config_schema;
 pub use schema::key_tables;
 pub use settings::{AuditSettings, PolicySettings, Source};

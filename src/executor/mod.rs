@@ -28,9 +28,10 @@ mod versions;
 
 pub use ask::BEFORE_TOOL;
 pub use background::HandedOver;
-pub use build::{ExecutorBuilder, Inspection};
+pub use build::Inspection;
 pub use conclude::Decided;
-pub use dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
+pub(crate) use dispatch::Executor;
+pub use dispatch::{DispatchOptions, JudgedBefore, Observer};
 pub use explain::{Course, Explanation, Role, Selection, Step};
 pub use time::deadline_of_hooks;
 

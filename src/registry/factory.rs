@@ -34,8 +34,7 @@ type BuildHandler = dyn Fn(&HandlerEnv, &Hook) -> BuildResult + Send + Sync;
 
 /// The use that a hook type has for `command`.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum CommandKey {
+pub(crate) enum CommandKey {
     /// It may be left out, or is refused.
     Optional,
     /// Text or a list to run. The text says what to add if it is missing.
@@ -77,7 +76,7 @@ impl HandlerFactory {
     }
 
     /// Says what its hooks have `command` for.
-    pub fn with_command(mut self, command: CommandKey) -> Self {
+    pub(crate) fn with_command(mut self, command: CommandKey) -> Self {
         self.command = command;
         self
     }
@@ -169,6 +168,7 @@ mod tests {
     use hookexec_files::section;
 
     use super::*;
+    use crate::Builtin;
     use crate::config::Config;
     use crate::describe::{self, CallDescription, DescribeCall};
     use crate::dialect::{Dialect, NotInDialect, Payloads};
@@ -176,7 +176,7 @@ mod tests {
     use crate::executor::Executor;
     use crate::handler::{BoxFuture, Call, HandlerError, HandlerResult, Silent};
     use crate::matcher::Matcher;
-    use crate::registry::{Builtin, Registry};
+    use crate::registry::Registry;
     use crate::wire::{Input, Output};
 
     struct Denying;

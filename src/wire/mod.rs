@@ -3,12 +3,12 @@
 mod approval;
 pub(crate) mod claude_code;
 pub(crate) mod field;
-mod input;
-mod output;
+pub(crate) mod input;
+pub(crate) mod output;
 mod output_keys;
 mod output_reader;
 mod tool_result;
-mod verdict;
+pub(crate) mod verdict;
 
 pub(crate) use hookexec_files::json::same_json;
 #[doc(inline)]
@@ -19,14 +19,14 @@ pub use hookexec_files::surrogates::repair_lone_surrogates;
 pub use approval::{ApprovalQuestion, ApprovalReason, ApprovalReport, call_digest};
 pub(crate) use field::Present;
 pub use field::{WireError, parse_strict};
-pub use input::Input;
-pub(crate) use output::UnknownKey;
-pub use output::{Decision, InputChange, Output, RequestChange, Stop, StopScope};
+pub(crate) use input::Input;
+pub(crate) use output::{Decision, Output, UnknownKey};
+pub use output::{InputChange, RequestChange, Stop, StopScope};
 #[cfg(feature = "schema")]
 pub(crate) use output_keys::OutputJson;
 pub use tool_result::ToolResult;
-pub use verdict::{HookReport, HookStatus, Mode, Usage, Verdict};
-pub(crate) use verdict::{join, metadata_of, widest};
+pub use verdict::{HookReport, HookStatus, Mode, Usage};
+pub(crate) use verdict::{Verdict, join, metadata_of, widest};
 
 /// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.
 pub(crate) fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {

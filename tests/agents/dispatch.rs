@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use hookexec::config::{Command, Hook};
-use hookexec::registry::Builtin;
 use hookexec::wire::{Stop, StopScope};
-use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
+use hookexec::{Builtin, Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
 use hookexec_agents::{Agent, NativeCall, dispatch};
 use serde_json::json;
 

@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hookexec::event::{ContextMode, Permission, Rewrite};
 use hookexec::matcher::Matcher;
 use hookexec::registry::Dialect as _;
 use hookexec::wire::{Stop, StopScope, ToolResult};
-use hookexec::{Decision, Verdict};
+use hookexec::{ContextMode, Decision, Permission, Rewrite, Verdict};
 use hookexec_agents::ClaudeCode;
 use hookexec_agents::{Agent, Answer, Deny, NativeCall};
 use serde_json::{Value, json};

@@ -1,8 +1,7 @@
 //! Whole events with real programs: many hooks, two executors, callers that go away.
 
-use hookexec::executor::Executor;
 use hookexec::wire::HookStatus;
-use hookexec::{Decision, Event};
+use hookexec::{Decision, Event, Executor};
 use serde_json::{Value, json};
 
 use super::harness::{HANG, Project, input};

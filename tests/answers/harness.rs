@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hookexec::executor::Executor;
-use hookexec::wire::Verdict;
-use hookexec::{Config, Event, Input};
+use hookexec::{Config, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 
 /// Longer than any of these tests takes, on whatever machine.

@@ -7,8 +7,8 @@ mod harness;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use hookexec::wire::{HookStatus, Verdict};
-use hookexec::{Decision, Event};
+use hookexec::wire::HookStatus;
+use hookexec::{Decision, Event, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_builtins::builtins::Surroundings;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,8 +1,6 @@
 //! The `commands` of rules: a corpus of commands, and what is around them.
 
-use hookexec::config::Config;
-use hookexec::wire::{Decision, Input};
-use hookexec::{Event, Executor};
+use hookexec::{Config, Decision, Event, Executor, Input};
 use serde_json::{Value, json};
 
 use crate::registry::everything;

@@ -1,8 +1,6 @@
 //! Conditions on the commands and files of a call.
 
-use hookexec::config::Config;
-use hookexec::wire::Input;
-use hookexec::{Event, Executor};
+use hookexec::{Config, Event, Executor, Input};
 
 use crate::registry::everything;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_builtins::builtins::Surroundings;
 use serde_json::json;
 use tempfile::TempDir;

@@ -4,8 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use hookexec::wire::{Decision, Input, Verdict};
-use hookexec::{Config, Event, Executor};
+use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

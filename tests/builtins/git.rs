@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_builtins::builtins::Surroundings;
 use tempfile::TempDir;
 

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use hookexec::event::Event;
-use hookexec::wire::{Decision, HookStatus, Input, Verdict};
-use hookexec::{Config, Executor};
+use hookexec::wire::HookStatus;
+use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
 use serde_json::json;
 
 use crate::registry::everything;

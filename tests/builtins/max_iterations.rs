@@ -1,6 +1,7 @@
 //! `max_iterations`.
 
-use hookexec::wire::{Decision, Input, StopScope};
+use hookexec::wire::StopScope;
+use hookexec::{Decision, Input};
 use serde_json::json;
 
 use crate::support::{builtin, input, nowhere, refused, run};

@@ -1,6 +1,7 @@
 //! `redact_secrets` on each event that can rewrite.
 
-use hookexec::wire::{InputChange, Output};
+use hookexec::Output;
+use hookexec::wire::InputChange;
 use hookexec_builtins::builtins::Surroundings;
 use serde_json::{Value, json};
 

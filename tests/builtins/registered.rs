@@ -1,8 +1,7 @@
 //! The builtins as hooks of a configuration.
 
-use hookexec::config::{Command, Config, Hook, Phase};
-use hookexec::wire::{Decision, Input, Verdict};
-use hookexec::{Event, Executor};
+use hookexec::config::{Command, Hook, Phase};
+use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
 use hookexec_builtins::builtins::shipped;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use hookexec::wire::Output;
+use hookexec::Output;
 use hookexec_builtins::builtins::{Prepared, Surroundings};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,8 +1,6 @@
 //! `type: rule`: each sentence of `docs/rules.md`, shown by calls that it is about.
 
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input};
-use hookexec::{Config, Executor, Registry};
+use hookexec::{Config, Decision, Event, Executor, Input, Registry};
 use serde_json::json;
 use tempfile::TempDir;
 

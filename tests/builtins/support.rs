@@ -1,6 +1,6 @@
 //! Calls a shipped builtin as a hook would, in surroundings made for the test.
 
-use hookexec::wire::{Input, Output};
+use hookexec::{Input, Output};
 use hookexec_builtins::builtins::{Shipped, Surroundings, shipped};
 
 /// Surroundings with nothing in them but a clock that stands still.

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use hookexec::event::{Contract, Event};
+use hookexec::{Contract, Event};
 
 use crate::support::{Sandbox, wait};
 

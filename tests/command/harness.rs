@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handler::BuildError;
-use hookexec::{Call, Event, Handler, HandlerEnv, HandlerError, Input, Registry};
+use hookexec::{BuildError, Call, Event, Handler, HandlerEnv, HandlerError, Input, Registry};
 
 /// Longer than any hook of these tests takes, on whatever machine.
 pub(crate) const HANG: Duration = Duration::from_mins(1);

@@ -1,8 +1,7 @@
 //! Programs that can't be started, and what is said about it.
 
-use hookexec::Input;
 use hookexec::config::Hook;
-use hookexec::handler::{Failure, HandlerError};
+use hookexec::{Failure, HandlerError, Input};
 
 use super::harness::{Project, argv, call, shell, text};
 

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use hookexec::Input;
 use hookexec::config::Hook;
-use hookexec::handler::{Failure, HandlerError};
+use hookexec::{Failure, HandlerError, Input};
 use serde_json::json;
 
 use super::harness::{HANG, Project, argv, call, read_number, shell, text};

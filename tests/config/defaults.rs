@@ -1,8 +1,7 @@
 //! `defaults:` makes events stricter and never relaxes them, for every kind of hook of the file.
 
 use hookexec::config::InheritEnv;
-use hookexec::wire::{Decision, Input};
-use hookexec::{Config, Event, Executor};
+use hookexec::{Config, Decision, Event, Executor, Input};
 use serde_json::Map;
 
 /// Returns what `event` decides when its only hook does as `command` says.

@@ -3,8 +3,7 @@
 use crate::registry::everything;
 use std::path::{Path, PathBuf};
 
-use hookexec::Config;
-use hookexec::executor::Executor;
+use hookexec::{Config, Executor};
 use hookexec_project::LoadOptions;
 
 /// Returns the files of a directory, in the order of their names.

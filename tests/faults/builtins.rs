@@ -3,8 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use hookexec::registry::{Builtin, BuiltinError};
-use hookexec::{Input, Output, Registry};
+use hookexec::registry::BuiltinError;
+use hookexec::{Builtin, Input, Output, Registry};
 
 /// What a builtin says when it panics.
 const PANIC: &str = "boom";

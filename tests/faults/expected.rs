@@ -1,7 +1,6 @@
 //! What must come of a hook's end: computed from the event's contract and the hook's `on_error`.
 
-use hookexec::event::{Contract, FailureMode, Permission};
-use hookexec::{Decision, Event};
+use hookexec::{Contract, Decision, Event, FailureMode, Permission};
 
 /// The kinds of events that differ in what a failure means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

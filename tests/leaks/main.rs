@@ -6,8 +6,7 @@
 use std::time::{Duration, Instant};
 
 use hookexec::config::{Command, Hook};
-use hookexec::handler::Failure;
-use hookexec::{Call, Event, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
+use hookexec::{Call, Event, Failure, HandlerEnv, HandlerError, HandlerResult, Input, Registry};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 const HANG: Duration = Duration::from_mins(2);

@@ -1,9 +1,8 @@
 //! What hooks change on the way, and who sees the change.
 
 use hookexec::lifecycle::{DeniedBy, Session, ToolEnd, ToolError, ToolFacts};
-use hookexec::registry::Builtin;
 use hookexec::wire::JsonObject;
-use hookexec::{Config, Decision, Event, Executor, Input, Output, Registry};
+use hookexec::{Builtin, Config, Decision, Event, Executor, Input, Output, Registry};
 use serde_json::json;
 
 use super::support::{at, nothing, object, session, shell};

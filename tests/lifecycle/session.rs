@@ -423,7 +423,7 @@ async fn a_stop_hook_keeps_the_model_at_work_and_is_told_that_it_did() {
 async fn a_stop_hook_that_always_blocks_is_heard_eight_times() {
     let (session, log) = session(at(Event::Stop, Output::deny("more"))).await;
     let turn = session.turn("hi").await.unwrap();
-    for time in 0..hookexec::event::MAX_CONTINUES {
+    for time in 0..hookexec::MAX_CONTINUES {
         assert_eq!(turn.finish("done").await.unwrap_err(), "more", "{time}");
     }
     let finished = turn.finish("done").await.unwrap();

@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use hookexec::config::Command;
 use hookexec::config::Hook;
-use hookexec::handler::BoxFuture;
 use hookexec::lifecycle::{Session, SessionSource, ToolCall};
 use hookexec::{
-    Call, Config, Event, Executor, Handler, HandlerError, HandlerFactory, HandlerResult, Input,
-    Output, Registry,
+    BoxFuture, Call, Config, Event, Executor, Handler, HandlerError, HandlerFactory, HandlerResult,
+    Input, Output, Registry,
 };
 use serde_json::Value;
 use tokio::sync::Notify;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookexec::config::Diagnostics;
-use hookexec::registry::Builtin;
-use hookexec::{Config, Executor, Output, Registry};
+use hookexec::{Builtin, Config, Executor, Output, Registry};
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{Limits, Loaded, Reading, Server};
 use serde_json::{Value, json};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use hookexec::event::{Contract, FailureMode, Permission};
 use hookexec::wire::{HookReport, HookStatus};
-use hookexec::{Decision, Verdict};
+use hookexec::{Contract, Decision, FailureMode, Permission, Verdict};
 
 use crate::plan::{Plan, Say};
 

@@ -4,8 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use hookexec::registry::{Builtin, BuiltinError};
-use hookexec::{Event, Input, Output, Registry};
+use hookexec::registry::BuiltinError;
+use hookexec::{Builtin, Event, Input, Output, Registry};
 use serde_json::json;
 
 use crate::random::Random;

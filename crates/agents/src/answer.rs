@@ -8,9 +8,8 @@ use super::native::{Ask, NativeEvent};
 use super::plan::{SAID, bounded, settle};
 use super::read::NativeCall;
 use super::{Agent, adapter};
-use hookexec::event::Event;
-use hookexec::executor::Executor;
-use hookexec::wire::{Decision, Input, JsonObject, Verdict};
+use hookexec::wire::JsonObject;
+use hookexec::{Decision, Event, Executor, Input, Verdict};
 use hookexec_files::text::cut;
 
 /// The answer of a hook process to the agent that started it.

@@ -6,7 +6,8 @@ use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
     NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, native, transcript,
 };
-use hookexec::wire::{Input, JsonObject};
+use hookexec::Input;
+use hookexec::wire::JsonObject;
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "claude", version: "2.1.332" }),

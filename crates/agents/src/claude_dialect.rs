@@ -10,8 +10,8 @@ use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
     NativeEvent, OffSwitch, PackageMark, Plan, Rewrite, Wanted, members, native, transcript,
 };
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Decision, Event, Input};
 
 pub(super) static CODEX: Adapter = Adapter {
     measured: Some(Measured { program: "codex", version: "0.171.0" }),

@@ -8,8 +8,7 @@ use super::{
     Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, TrustedFolders, members,
     native,
 };
-use hookexec::event::Event;
-use hookexec::wire::Input;
+use hookexec::{Event, Input};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "copilot", version: "1.0.102" }),

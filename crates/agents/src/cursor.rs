@@ -6,8 +6,8 @@ use super::payload::{arguments, text, value};
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, NativeEvent, Plan, Wanted, members, native,
 };
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Decision, Event, Input};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("CURSOR_PROJECT_DIR"),

@@ -13,12 +13,11 @@ use super::own_commands;
 use super::read::NativeCall;
 use super::{Agent, NativeEvent};
 use hookexec::asks::Judged;
-use hookexec::event::{Event, Rewrite};
-use hookexec::executor::Executor;
 use hookexec::executor::{
     BEFORE_TOOL, Course, DispatchOptions, Explanation, JudgedBefore, Selection,
 };
-use hookexec::wire::{Input, Stop, StopScope, Verdict};
+use hookexec::wire::{Stop, StopScope};
+use hookexec::{Event, Executor, Input, Rewrite, Verdict};
 
 /// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
 /// policy out: no person is asked by hooks of `approval`.

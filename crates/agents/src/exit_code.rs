@@ -7,8 +7,8 @@ use super::{
     Adapter, Agent, Answer, EntryMember, EntryShape, HookSettings, Intolerance, Measured,
     NativeEvent, Plan, Wanted, members, native,
 };
-use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input};
 
 // Kimi Code has Claude Code's events.
 pub(super) static KIMI: Adapter = Adapter {

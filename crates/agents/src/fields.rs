@@ -1,7 +1,6 @@
 //! The fields that the input of each event may have.
 
-use hookexec::event::Event;
-use hookexec::wire::Input;
+use hookexec::{Event, Input};
 
 /// Fields that the input of every event has, where the agent tells them.
 const ALWAYS: [&str; 8] = [

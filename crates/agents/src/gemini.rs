@@ -8,8 +8,8 @@ use super::{
     NativeEvent, OffSwitch, OffValue, PackageMark, Plan, Wanted, claude_dialect, members, native,
     transcript,
 };
-use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "gemini", version: "0.61.0" }),

@@ -1,7 +1,7 @@
 //! Hosts whose events are known: what `check --host` measures a configuration against.
 
 use super::{Agent, UnknownName};
-use hookexec::event::Event;
+use hookexec::Event;
 use hookexec::lifecycle::DeclaredEvents;
 
 /// Hosts that call hooks themselves; the coding agents are in [`Agent`].

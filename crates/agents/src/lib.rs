@@ -48,9 +48,8 @@ pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
-use hookexec::Registry;
-use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input, Registry};
 pub use hookexec_builtins::tools;
 use hookexec_builtins::tools::Toolset;
 use hookexec_files::suggest;

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use hookexec::event::{Event, FailureMode};
-use hookexec::wire::Input;
+use hookexec::{Event, FailureMode, Input};
 
 /// One event of an agent: its name, the event it stands for, and what the agent takes as an answer.
 ///

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::read::NativeCall;
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, Verdict};
+use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_builtins::shell::unquoted;
 use hookexec_builtins::{may_run, names_a_command};
 

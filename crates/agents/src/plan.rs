@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::Agent;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
-use hookexec::event::Event;
-use hookexec::wire::{Decision, Input, JsonObject, Verdict};
+use hookexec::wire::JsonObject;
+use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_files::text::cut;
 
 /// The answer for the agent, all of it in the agent's power.

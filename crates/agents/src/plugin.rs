@@ -13,8 +13,7 @@ use super::{
     Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan,
     Response, members, native, transcript,
 };
-use hookexec::event::Event;
-use hookexec::wire::Input;
+use hookexec::{Event, Input};
 
 /// The plugin of an agent that has no hook settings.
 #[derive(Debug, Clone, Copy)]

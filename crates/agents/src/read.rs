@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::native::NativeEvent;
 use super::payload::{self, PayloadError, arguments, one_argument, spoken, text, value};
 use super::{ADAPTERS, Agent, adapter, tool_kinds};
-use hookexec::event::{Event, FailureMode};
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, FailureMode, Input};
 
 /// One call of an agent: what happened, in our words, and where the answer goes.
 #[derive(Debug, Clone)]

@@ -7,8 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use hookexec::event::MAX_CONTINUES;
-use hookexec::{Decision, Event, Verdict};
+use hookexec::{Decision, Event, MAX_CONTINUES, Verdict};
 use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! The kinds of a tool, also of one that stands in no table.
 
-use hookexec::wire::{Input, JsonObject};
+use hookexec::Input;
+use hookexec::wire::JsonObject;
 use hookexec_builtins::tools::{self, Role, Roles, Toolset};
 
 use super::{Agent, NativeCall};

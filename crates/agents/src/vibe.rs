@@ -5,8 +5,8 @@ use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, Measured, NativeEvent, Plan, Wanted,
     members, native,
 };
-use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input};
 
 pub(super) static ADAPTER: Adapter = Adapter {
     measured: Some(Measured { program: "vibe", version: "3.0.3" }),

@@ -5,8 +5,7 @@ use std::time::Instant;
 use crate::http::{Ask, Client, Reply};
 use crate::request::wrong;
 use hookexec::config::Hook;
-use hookexec::handler::{BuildError, Failure, HandlerError};
-use hookexec::registry::HandlerEnv;
+use hookexec::{BuildError, Failure, HandlerEnv, HandlerError};
 
 /// A server, the headers of each request to it, and the limit of its replies.
 #[derive(Debug)]

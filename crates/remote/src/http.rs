@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use hookexec::handler::{Failure, HandlerError};
+use hookexec::{Failure, HandlerError};
 use hookexec_files::bounded::{Beginning, read_beginning};
 use rustls_native_certs::load_native_certs;
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};

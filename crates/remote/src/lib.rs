@@ -31,7 +31,7 @@ use {model::build as build_model, post::build as build_http};
 #[cfg(not(feature = "http"))]
 use {without_http as build_http, without_http as build_model};
 
-use hookexec::registry::{HandlerFactory, Registry};
+use hookexec::{HandlerFactory, Registry};
 
 /// The keys that are for a program which hookexec starts.
 const OF_PROGRAMS: &[&str] =
@@ -57,9 +57,9 @@ pub fn register(registry: &mut Registry) {
 
 #[cfg(not(feature = "http"))]
 fn without_http(
-    _: &hookexec::registry::HandlerEnv,
+    _: &hookexec::HandlerEnv,
     _: &hookexec::config::Hook,
 ) -> hookexec::registry::BuildResult {
-    use hookexec::handler::BuildError;
+    use hookexec::BuildError;
     Err(BuildError::new("this hookexec was built without the feature `http`").at("type"))
 }

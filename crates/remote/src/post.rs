@@ -13,11 +13,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookexec::config::Hook;
-use hookexec::event::Event;
-use hookexec::handler::{
-    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
+use hookexec::registry::Words;
+use hookexec::{
+    BoxFuture, BuildError, Call, Event, Exited, Failure, Handler, HandlerEnv, HandlerError,
+    HandlerResult,
 };
-use hookexec::registry::{HandlerEnv, Words};
 use hookexec_files::files::random_id;
 use jiff::Timestamp;
 use serde::Deserialize;

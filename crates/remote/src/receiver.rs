@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hookexec::config::Hook;
-use hookexec::event::Event;
-use hookexec::handler::{BuildError, Handler};
+use hookexec::{BuildError, Event, Handler};
 use hookexec_files::directories::state_directory;
 
 /// Returns where the receiver of this user listens; `None` when the user has no home directory.
@@ -59,9 +58,7 @@ mod unix {
     use tokio::io::{AsyncWriteExt as _, BufReader};
     use tokio::net::UnixStream;
 
-    use hookexec::handler::{
-        BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
-    };
+    use hookexec::{BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult};
     use hookexec_files::bounded::read_line;
 
     #[derive(Debug)]

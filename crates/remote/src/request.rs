@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use hookexec::config::Hook;
-use hookexec::event::ContextMode;
-use hookexec::handler::{BuildError, Call, Exited, Failure, HandlerError};
+use hookexec::{BuildError, Call, ContextMode, Exited, Failure, HandlerError};
 use hookexec_files::text::shortened;
 use serde::de::DeserializeOwned;
 

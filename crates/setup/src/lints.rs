@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use hookexec::Input;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::lifecycle::DeclaredEvents;
-use hookexec::wire::Input;
 use hookexec_agents::{Agent, Ask, field_names};
 use hookexec_builtins::{answers_other_commands, doubts};
 use hookexec_files::suggest::hint_or_list;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hookexec::FailureMode;
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec::event::FailureMode;
 use hookexec_builtins::shell::{Word, is_interpreter, is_shell, quoted, read_script};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;

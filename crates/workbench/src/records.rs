@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use hookexec::config::Hook;
-use hookexec::event::Event;
-use hookexec::wire::{Decision, HookReport, HookStatus, Mode};
+use hookexec::wire::{HookReport, HookStatus, Mode};
+use hookexec::{Decision, Event};
 use hookexec_project::log::{BEGINNING, Record, numbered};
 use serde::Serialize;
 
@@ -213,8 +213,7 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookexec::Event;
-    use hookexec::wire::{Input, Verdict};
+    use hookexec::{Event, Input, Verdict};
     use hookexec_builtins::builtins::secrets::Redactor;
 
     fn line(session: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookexec::wire::Decision;
+use hookexec::Decision;
 use hookexec_builtins::tools;
 use hookexec_project::log::Record;
 use jiff::Timestamp;

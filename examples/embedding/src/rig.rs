@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use hookexec::handler::BoxFuture;
+use hookexec::BoxFuture;
 use hookexec::lifecycle::{
     Approval, ApprovalRequest, ModelRequest, Outcome, Session, ToolCall, ToolError, Turn, TurnEnd,
 };

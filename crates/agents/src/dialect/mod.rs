@@ -8,10 +8,10 @@ mod payload;
 mod view;
 
 use crate::Agent;
-use hookexec::event::Event;
 use hookexec::matcher::Matcher;
 use hookexec::registry::{Dialect, NotInDialect, Payloads};
-use hookexec::wire::{Decision, Input, InputChange, Output};
+use hookexec::wire::InputChange;
+use hookexec::{Decision, Event, Input, Output};
 use view::View;
 
 const NAME: &str = "claude-code";

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::view::{self, View};
 use crate::Agent;
-use hookexec::event::Event;
-use hookexec::wire::{Input, JsonObject, Output};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input, Output};
 
 /// Keys of a tool's response that hold the text for the model.
 const SPOKEN: [&str; 7] = [

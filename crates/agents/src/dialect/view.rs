@@ -2,8 +2,8 @@
 
 use super::arguments::{self, Call};
 use super::{NAME, TITLE};
+use hookexec::Input;
 use hookexec::registry::NotInDialect;
-use hookexec::wire::Input;
 use hookexec_builtins::tools::{self, TOOL_KINDS};
 
 /// One call of the other agent that this call stands for.

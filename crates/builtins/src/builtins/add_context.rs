@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Asked, Surroundings, Work};
 use crate::calls::names::OTHER_FIELDS;
 use hookexec::registry::{BuiltinError, too_long};
-use hookexec::wire::{Input, Output};
+use hookexec::{Input, Output};
 use hookexec_files::{suggest, template};
 
 /// A part of a text.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
+use hookexec::Output;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::Output;
 use hookexec_files::text;
 
 const HAS_COMMIT: [&str; 4] = ["rev-parse", "--verify", "--quiet", "HEAD"];

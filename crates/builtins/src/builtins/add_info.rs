@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::git::Git;
 use super::{Surroundings, Work, arguments};
 use hookexec::registry::BuiltinError;
-use hookexec::wire::{Input, Output};
+use hookexec::{Input, Output};
 use hookexec_files::plain;
 use hookexec_files::platform::system;
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{BuiltinError, Surroundings, Work, arguments};
-use hookexec::wire::Output;
+use hookexec::Output;
 use hookexec_files::bounded::read_beginning;
 use hookexec_files::{files, plain, text};
 

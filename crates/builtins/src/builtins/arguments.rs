@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::BuiltinError;
-use hookexec::wire::Output;
+use hookexec::Output;
 
 /// Refuses arguments of a builtin that takes none.
 pub(super) fn none(args: &[String]) -> Result<(), BuiltinError> {

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::secrets::Redactor;
 use super::{Surroundings, Work, arguments};
+use hookexec::Input;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
 use hookexec_files::files::append_private;
 use hookexec_files::text;
 

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 use super::{BuiltinError, Surroundings, Work};
 use crate::calls::only_reads;
-use hookexec::event::{Contract, Event, Rewrite};
 use hookexec::matcher::Matcher;
-use hookexec::wire::{Input, Output};
+use hookexec::{Contract, Event, Input, Output, Rewrite};
 use hookexec_files::files::digest;
 use hookexec_files::locks::locked;
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::secrets::Redactor;
 use super::{Surroundings, Work};
+use hookexec::Input;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::Input;
 use hookexec_files::template::{self, MissingValue};
 use hookexec_remote::{Ask, Client};
 

@@ -8,8 +8,8 @@ use super::arguments::{DECISIONS, Decide, Options, at_least, at_most_one, option
 use super::{Asked, BuiltinError, Surroundings, Work, add_context};
 use hookexec::config::Period;
 use hookexec::counts::{Counted, MAX_COUNTED};
-use hookexec::event::Event;
-use hookexec::wire::{Output, Stop, StopScope};
+use hookexec::wire::{Stop, StopScope};
+use hookexec::{Event, Output};
 use hookexec_files::files::digest;
 use hookexec_files::kinds::Words as _;
 

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::spill::Spill;
 use super::{BuiltinError, Surroundings, Work, arguments};
 use crate::calls::only_reads;
-use hookexec::event::Event;
-use hookexec::wire::Output;
+use hookexec::{Event, Output};
 use hookexec_files::text;
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {

@@ -34,10 +34,8 @@ pub use surroundings::Surroundings;
 use crate::calls::KnownTools;
 use hookexec::config::{Command, Hook};
 use hookexec::counts::Counter;
-use hookexec::event::{ContextMode, Contract, Event, Rewrite};
-use hookexec::handler::Call;
-use hookexec::registry::{Builtin, BuiltinError, BuiltinFunction, Registry};
-use hookexec::wire::{Input, Output};
+use hookexec::registry::{BuiltinError, BuiltinFunction};
+use hookexec::{Builtin, Call, ContextMode, Contract, Event, Input, Output, Registry, Rewrite};
 use hookexec_files::locks::locked;
 
 #[cfg(not(feature = "http"))]

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::secrets::Redactor;
 use super::{BuiltinError, Surroundings, Work, arguments};
-use hookexec::event::{Event, Rewrite};
-use hookexec::wire::{Input, Output};
+use hookexec::{Event, Input, Output, Rewrite};
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     arguments::none(args)?;

@@ -10,7 +10,8 @@ use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
-use hookexec::wire::{Input, JsonObject};
+use hookexec::Input;
+use hookexec::wire::JsonObject;
 
 /// The arguments of one call.
 pub(super) struct Arguments<'i> {

@@ -29,8 +29,7 @@ use arguments::Arguments;
 
 use crate::tools::kinds_of;
 use hookexec::describe::{CallDescription, DescribeCall};
-use hookexec::handler::Call;
-use hookexec::wire::Input;
+use hookexec::{Call, Input};
 
 /// Names that the reader, the rules and builtins know; `names.txt` says what each list is.
 pub(crate) mod names {

@@ -12,8 +12,8 @@ use super::paths::{Here, hold, names, rooted};
 use super::pattern::PatternWord;
 use super::uses::Touch;
 use crate::calls::{Hidden, SimpleCommand, Word};
+use hookexec::Output;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::Output;
 
 /// The reason for a text that can't be read.
 const UNREADABLE: &str =

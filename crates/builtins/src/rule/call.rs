@@ -17,7 +17,7 @@ use super::tool_files;
 use super::tools::CalledTool;
 use super::wildcards::{Finder, has_wildcard};
 use crate::calls::{Reading, SimpleCommand, Word};
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_files::locks::locked;
 use hookexec_files::plain::line;
 use hookexec_files::platform::Platform;

@@ -11,7 +11,8 @@ use super::place::items_of;
 use crate::calls::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use crate::calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
 use crate::shell::quoted_words;
-use hookexec::wire::{Input, JsonObject};
+use hookexec::Input;
+use hookexec::wire::JsonObject;
 
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {

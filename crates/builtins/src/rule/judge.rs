@@ -14,9 +14,8 @@ use super::place::Scene;
 use super::uses::Touch;
 use super::values::with_values;
 use crate::calls::{Hidden, Reading};
-use hookexec::handler::Call;
 use hookexec::registry::BuiltinError;
-use hookexec::wire::{Input, Output};
+use hookexec::{Call, Input, Output};
 use hookexec_files::text::shortened;
 
 /// A rule.

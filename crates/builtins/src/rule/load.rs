@@ -17,8 +17,7 @@ use super::tools::plain;
 use super::uses::Touch;
 use crate::builtins::Surroundings;
 use hookexec::config::{Groups as OwnGroups, Hook};
-use hookexec::handler::BuildError;
-use hookexec::registry::HandlerEnv;
+use hookexec::{BuildError, HandlerEnv};
 use hookexec_files::platform::Platform;
 
 /// Returns a rule that denies commands that fit one of `patterns`, or that can't be known.

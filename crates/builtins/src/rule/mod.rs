@@ -45,12 +45,11 @@ use std::sync::Arc;
 use crate::calls::{KnownTools, Reading};
 use hookexec::config::Hook;
 use hookexec::describe::DescribeCall as _;
-use hookexec::event::Event;
-use hookexec::handler::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
+use hookexec::registry::BuildResult;
+use hookexec::{
+    BoxFuture, BuildError, Call, Event, Failure, Handler, HandlerEnv, HandlerError, HandlerFactory,
+    HandlerResult, Input,
 };
-use hookexec::registry::{BuildResult, HandlerEnv, HandlerFactory};
-use hookexec::wire::Input;
 use hookexec_files::section::Kind as _;
 use judge::Rule;
 use keys::{Items, RuleKeys};

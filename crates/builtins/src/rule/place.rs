@@ -16,7 +16,7 @@ use super::paths::rooted;
 use super::wildcards::has_wildcard;
 use crate::builtins::Surroundings;
 use crate::calls::{Certainty, Change, History, Word, directory, named_directories};
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;

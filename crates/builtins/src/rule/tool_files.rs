@@ -14,7 +14,8 @@ use super::words::add_words;
 use crate::calls::names::DESCENDING_TOOLS;
 use crate::calls::{LONGEST, Word, only_reads, only_writes};
 use crate::tools::{Role, Roles, Special, patch, role_by_name, special};
-use hookexec::wire::{Input, JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
+use hookexec::Input;
+use hookexec::wire::{JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_files::platform::Platform;
 
 /// Returns the files that the arguments of a tool name.

@@ -2,7 +2,7 @@
 
 use crate::calls::kinds;
 use crate::tools::{TOOL_KINDS, other_names};
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_files::text::is_invisible;
 
 use super::glob::one_fits;

@@ -9,9 +9,10 @@ use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::limits::MAX_PROJECT_FILES;
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
 use crate::trust::{Coverage, ProjectFile, TrustStore};
+use hookexec::Config;
 use hookexec::config::{
-    Config, ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location,
-    OnError, PolicySettings, SourceFile, file_of_layer,
+    ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
+    PolicySettings, SourceFile, file_of_layer,
 };
 use hookexec_builtins::shell::typed;
 use hookexec_files::directories::project_of;

@@ -5,11 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::policy::State;
-use hookexec::config::{Config, PolicySettings};
-use hookexec::event::Event;
-use hookexec::wire::{
-    ApprovalReport, Decision, HookReport, Input, JsonObject, Mode, Verdict, deserialize_exact,
-};
+use hookexec::config::PolicySettings;
+use hookexec::wire::{ApprovalReport, HookReport, JsonObject, Mode, deserialize_exact};
+use hookexec::{Config, Decision, Event, Input, Verdict};
 use hookexec_builtins::builtins::audit_log::clean;
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::text;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::record::{PolicyRecord, Record};
-use hookexec::config::{Config, SourceFile};
+use hookexec::Config;
+use hookexec::config::SourceFile;
 
 use crate::policy::{InForce, Store};
 use hookexec_files::files::hexadecimal;

@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::record::{BEGINNING, Record, is_traceparent};
 use super::sources::Sources;
-use hookexec::config::{AuditSettings, Config};
-use hookexec::handler::BoxFuture;
+use hookexec::config::AuditSettings;
 use hookexec::registry::{Recorded, Recorder};
-use hookexec::wire::{Input, JsonObject, Verdict};
+use hookexec::wire::JsonObject;
+use hookexec::{BoxFuture, Config, Input, Verdict};
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_files::files::{append_private, open_unlinked, try_lock};
 use hookexec_files::platform::{resolve, system};
@@ -292,7 +292,7 @@ pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hookexec::event::Event;
+    use hookexec::Event;
 
     // Windows lets few users make links.
     #[cfg(unix)]

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::limits::MAX_DIFF;
-use hookexec::config::{Config, FileConfig};
+use hookexec::Config;
+use hookexec::config::FileConfig;
 use hookexec_files::files;
 
 mod coverage;

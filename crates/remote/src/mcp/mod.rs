@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hookexec::config::Hook;
-use hookexec::handler::{
-    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError, HandlerResult,
-};
-use hookexec::registry::{CalledProcess, HandlerEnv, Words};
+use hookexec::registry::{CalledProcess, Words};
 use hookexec::wire::{JsonObject, parse_strict};
+use hookexec::{
+    BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerEnv, HandlerError, HandlerResult,
+};
 use hookexec_files::template;
 use serde::Deserialize;
 use serde_json::Value;

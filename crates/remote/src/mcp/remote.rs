@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::CALL;
 use crate::endpoint::Endpoint;
 use crate::http::{Ask, Reply};
-use hookexec::handler::{Failure, HandlerError};
+use hookexec::{Failure, HandlerError};
 use hookexec_files::rpc::{self, Incoming, mcp};
 
 /// The headers of MCP.

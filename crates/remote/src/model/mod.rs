@@ -18,11 +18,10 @@ use crate::request::{excerpt, parameters, wrong};
 use api::Api;
 use hookexec::config::Hook;
 use hookexec::counts::Counter;
-use hookexec::handler::{
-    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult,
+use hookexec::wire::parse_strict;
+use hookexec::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerEnv, HandlerError, HandlerResult, Output,
 };
-use hookexec::registry::HandlerEnv;
-use hookexec::wire::{Output, parse_strict};
 
 const EXAMPLE: &str = "such as `with: { api: anthropic-messages, url: \
                        https://api.anthropic.com/v1/messages, model: NAME, api_key: \

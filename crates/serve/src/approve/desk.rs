@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use hookexec::wire::Decision;
+use hookexec::Decision;
 use hookexec_files::files;
 use hookexec_files::locks::locked;
 use serde_json::{Value, json};

@@ -43,7 +43,7 @@ impl Proxy {
         let Call { id, line, message, tool, handle } = call;
         let current = match self.setup.engine.current(None).await {
             Ok(current) => current,
-            Err(problem) => return denied(&id, &problem),
+            Err(problem) => return denied(&id, problem),
         };
         let executor = Arc::clone(&current.executor);
         let session =

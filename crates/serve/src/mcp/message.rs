@@ -4,6 +4,7 @@
 //! read differently is therefore an error, and is not sent on.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use hookexec::lifecycle::ToolCall;
 use hookexec::wire::JsonObject;
@@ -91,7 +92,7 @@ fn invalid(problem: impl Into<String>) -> Refusal {
 }
 
 /// Returns the line that answers a call which was denied before the hooks were asked.
-pub(super) fn denied(id: &Value, why: &str) -> Vec<u8> {
+pub(super) fn denied(id: &Value, why: impl Display) -> Vec<u8> {
     // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
     let content = [json!({ "type": "text", "text": format!("Tool call denied: {why}") })];
     let result = json!({ "resultType": "complete", "content": content, "isError": true });

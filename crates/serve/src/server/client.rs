@@ -4,8 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hookexec::Event;
-use hookexec::wire::{Decision, Input, Verdict};
+use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_agents::NativeCall;
 use hookexec_files::bounded::{MAX_MESSAGE, read_line};
 use serde::{Deserialize as _, Serialize};

@@ -4,10 +4,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use hookexec::Event;
 use hookexec::config::{Diagnostic, Diagnostics};
-use hookexec::executor::Executor;
-use hookexec::wire::Verdict;
+use hookexec::{Event, Executor, Verdict};
 use hookexec_files::locks::locked;
 use hookexec_project::{Place, Stamps};
 use tokio::runtime::Handle;

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use hookexec::Event;
 use hookexec::config::Diagnostics;
-use hookexec::wire::Verdict;
+use hookexec::{Event, Verdict};
 use hookexec_agents::Subject;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use hookexec::event::Event;
 use hookexec::executor::deadline_of_hooks;
 use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
     DeclaredEvents, Finished, Session, SessionBuilder, SessionSource, ToolFacts, Turn, TurnEnd,
     TurnState,
 };
-use hookexec::wire::{Input, JsonObject};
+use hookexec::wire::JsonObject;
+use hookexec::{Event, Input};
 use hookexec_agents::{Agent, NativeCall, Subject, tools};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

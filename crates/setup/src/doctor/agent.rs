@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use hookexec::Event;
 use hookexec::config::Hook;
-use hookexec::event::FailureMode;
+use hookexec::{Event, FailureMode};
 use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
 use hookexec_project::Check;

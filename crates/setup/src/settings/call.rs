@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec::event::FailureMode;
+use hookexec::FailureMode;
 use hookexec_agents::{Agent, NativeEvent};
 use hookexec_builtins::shell::{quoted, read_script};
 

@@ -10,8 +10,7 @@ use super::keys::{
     Payload, Stubs,
 };
 use hookexec::config::{Diagnostic, Diagnostics, Location, read_text};
-use hookexec::event::Event;
-use hookexec::wire::Input;
+use hookexec::{Event, Input};
 use hookexec_agents::{NativeCall, Subject};
 use hookexec_files::hooks_file::read_named;
 use hookexec_files::kinds::{At, Filled};

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::keys::{DecisionWord, Expectation, ExpectedArguments, Names};
 use crate::records::word;
-use hookexec::wire::{HookStatus, JsonObject, Verdict};
+use hookexec::Verdict;
+use hookexec::wire::{HookStatus, JsonObject};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::explain::take_report;
+use hookexec::Verdict;
 use hookexec::config::Hook;
 use hookexec::executor::{Explanation, Selection};
-use hookexec::wire::{HookStatus, Verdict};
+use hookexec::wire::HookStatus;
 
 /// The parts of a configuration that the cases reached, and the gaps.
 #[derive(Debug, Clone, PartialEq, Serialize)]

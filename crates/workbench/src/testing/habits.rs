@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 
-use hookexec::wire::Input;
+use hookexec::Input;
 use hookexec_agents::tools;
 use hookexec_builtins::builtins::secrets::Redactor;
 use hookexec_builtins::shell::{ScriptCommand, is_interpreter, is_shell, read_script};

@@ -6,10 +6,8 @@ use regex::Regex;
 use serde_json::{Map, Value as Json, json};
 
 use hookexec::config::Location;
-use hookexec::event::Event;
-use hookexec::handler::{Failure, HandlerError, HandlerResult};
-use hookexec::schema;
-use hookexec::wire::{Decision, JsonObject, Output};
+use hookexec::wire::JsonObject;
+use hookexec::{Decision, Event, Failure, HandlerError, HandlerResult, Output, schema};
 use hookexec_agents::Agent;
 use hookexec_files::kinds::{At, Filled, reference};
 use hookexec_files::node::{Node, Value};

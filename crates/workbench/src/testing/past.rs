@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::habits::Habits;
 use super::replay::{Replay, stays_here};
-use hookexec::config::Config;
-use hookexec::event::Event;
-use hookexec::wire::{Decision, HookReport, HookStatus, Verdict};
+use hookexec::wire::{HookReport, HookStatus};
+use hookexec::{Config, Decision, Event, Verdict};
 use hookexec_agents::{NativeCall, Subject};
 
 /// The effect of a policy on a call.

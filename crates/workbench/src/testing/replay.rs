@@ -9,12 +9,12 @@ use serde::{Deserialize as _, Serialize};
 
 use super::keys::Stub;
 use crate::records::word;
-use hookexec::config::{Config, Diagnostics, Hook, SideEffects};
-use hookexec::event::Event;
-use hookexec::executor::{Executor, ExecutorBuilder};
-use hookexec::handler::{BoxFuture, Call, Exited, Failure, Handler, HandlerError, HandlerResult};
-use hookexec::registry::Registry;
-use hookexec::wire::{Decision, HookReport, HookStatus, Input, Output, Verdict};
+use hookexec::config::{Diagnostics, Hook, SideEffects};
+use hookexec::wire::{HookReport, HookStatus};
+use hookexec::{
+    BoxFuture, Call, Config, Decision, Event, Executor, ExecutorBuilder, Exited, Failure, Handler,
+    HandlerError, HandlerResult, Input, Output, Registry, Verdict,
+};
 use hookexec_agents::Subject;
 use hookexec_builtins::builtins::Shipped;
 use hookexec_files::locks::locked;

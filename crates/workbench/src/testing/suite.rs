@@ -11,9 +11,8 @@ use super::compare::{Difference, differences};
 use super::coverage::{Coverage, Goals, note};
 use super::replay::{Answers, executor};
 use crate::explain::why_no_opinion;
-use hookexec::config::{Config, Diagnostic, Diagnostics, Hook};
-use hookexec::registry::Registry;
-use hookexec::wire::Verdict;
+use hookexec::config::{Diagnostic, Diagnostics, Hook};
+use hookexec::{Config, Registry, Verdict};
 use hookexec_files::{files, suggest};
 
 /// Files of cases, and the configurations they are for.

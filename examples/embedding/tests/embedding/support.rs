@@ -4,12 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hookexec::config::{Diagnostics, Hook};
-use hookexec::handler::{BoxFuture, BuildError};
 use hookexec::lifecycle::{Approval, ApprovalRequest};
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{
-    Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory,
-    HandlerResult, Input, Output, Registry,
+    BoxFuture, BuildError, Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError,
+    HandlerFactory, HandlerResult, Input, Output, Registry,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

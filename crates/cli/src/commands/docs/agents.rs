@@ -1,6 +1,6 @@
 //! `hookexec docs agents`: which answers each coding agent takes.
 
-use hookexec::event::{Event, Rewrite as Rewritten};
+use hookexec::{Event, Rewrite as Rewritten};
 use hookexec_agents::{Agent, Ask, Deny, Intolerance, Measured, NativeEvent, Response, Rewrite};
 
 use super::Shown;

@@ -1,8 +1,7 @@
 //! `hookexec docs events`: the contract table; with a name, the fields of the event's input and the
 //! agents that fire it.
 
-use hookexec::event::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite};
-use hookexec::schema;
+use hookexec::{ContextMode, Contract, Event, FailureMode, Permission, Rewrite, schema};
 use hookexec_agents::{Agent, field_names};
 use serde_json::Value;
 

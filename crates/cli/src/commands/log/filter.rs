@@ -1,6 +1,6 @@
 //! Which records of the decision log are wanted.
 
-use hookexec::event::Event;
+use hookexec::Event;
 use hookexec_project::log::Record;
 use hookexec_workbench::records::word;
 use jiff::civil::Date;
@@ -77,8 +77,7 @@ impl Filter {
 
 #[cfg(test)]
 mod tests {
-    use hookexec::Verdict;
-    use hookexec::wire::Input;
+    use hookexec::{Input, Verdict};
 
     use super::*;
 

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use hookexec::Config;
 use hookexec::config::Hook;
-use hookexec::event::Event;
+use hookexec::{Config, Event};
 use hookexec_agents::Agent;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anstyle::Style;
 use hookexec::config::Hook;
-use hookexec::wire::Verdict;
-use hookexec::{Config, Event};
+use hookexec::{Config, Event, Verdict};
 use hookexec_agents::{Agent, Found, NativeCall, SeenCalls, Subject, Transcript, Transcripts};
 use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;

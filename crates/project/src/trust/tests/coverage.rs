@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::super::{Coverage, Found, ProjectFile, TrustStore};
 use super::{blocked, read};
-use hookexec::config::{Config, FileConfig};
+use hookexec::Config;
+use hookexec::config::FileConfig;
 
 /// A project with files to be found.
 fn project() -> tempfile::TempDir {
