@@ -9,7 +9,9 @@
 //! | redaction of the model's text, context of the session and the turn, `stop`, a builtin with state | yes | yes | it sees tool calls only |
 //! | what a hook rewrites of a request to the model | all of it | its messages | it sees tool calls only |
 //! | a tool that a hook offers and answers | yes | refuses calls of tools that it does not know | its list of tools is its own |
-//! | other hooks while it runs, a stop of the session, cancelling, 100 sessions, subagents, mistakes of a file | yes | - | - |
+//! | other hooks while it runs | yes | yes | yes |
+//! | a stop of the session | yes | yes | - |
+//! | cancelling, 100 sessions, subagents, mistakes of a file | yes | - | - |
 //!
 //! Streaming (`holds_text_back`) and tests of builtins by `dispatch` are in `tests/lifecycle` of the engine.
 

@@ -60,6 +60,10 @@ async fn tool_calls_of_an_mcp_server_go_through_hooks() {
         denied(unasked),
     );
     assert_eq!(answers, expected);
+
+    let other = "pre_tool_use: [{ hooks: [{ type: builtin, command: deny_word, args: [hello] }] }]";
+    session.replace_executor(executor(other).unwrap());
+    assert_eq!(call("say", "hello").await, denied("no hello"));
     client.cancel().await.unwrap();
     server.waiting().await.unwrap();
     session.end("exit").await;
