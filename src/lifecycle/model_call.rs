@@ -17,8 +17,8 @@ use crate::executor::DispatchOptions;
 use crate::handler::panic_text;
 use crate::wire::{Input, JsonObject, Verdict};
 
-/// A request to a model, in the format of the host's model. In JSON it is the body of a request to
-/// OpenAI's or Anthropic's server.
+/// A request to a model, in the format of the host's model. As JSON it is the body of a request in
+/// the format `openai-chat` or `anthropic-messages`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]

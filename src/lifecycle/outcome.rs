@@ -178,10 +178,11 @@ impl ToolOutcome {
             _ => Value::Null,
         };
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
-            blocks.extend(self.guidance().map(text_block));
+            blocks.extend(self.guidance().as_deref().map(text_block));
         } else {
             // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
-            result = json!({ "resultType": "complete", "content": [text_block(self.for_model())] });
+            result =
+                json!({ "resultType": "complete", "content": [text_block(&self.for_model())] });
         }
         result["isError"] = self.is_error().into();
         result
@@ -205,7 +206,7 @@ impl ToolOutcome {
     }
 }
 
-fn text_block(text: String) -> Value {
+fn text_block(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 

@@ -94,8 +94,8 @@ impl ToolCall {
         Ok(Self::new(name, arguments))
     }
 
-    /// Returns the calls in the message of a model: `tool_calls` in OpenAI's format, or blocks of the
-    /// type `tool_use` in Anthropic's.
+    /// Returns the calls in the message of a model: its `tool_calls` in the format `openai-chat`, or
+    /// its blocks of the type `tool_use` in `anthropic-messages`.
     ///
     /// # Errors
     /// When a call names no tool, or its arguments are not exactly one JSON object.
@@ -250,7 +250,7 @@ mod tests {
         let anthropic = json!({ "content": [{ "type": "text", "text": "so" }, block] });
         let call = ToolCall::new("shell", JsonObject::new()).arg("cmd", "ls").with_id("1");
         for message in [openai, anthropic] {
-            assert_eq!(ToolCall::all_in(&message).unwrap(), [call.clone()]);
+            assert_eq!(ToolCall::all_in(&message).unwrap(), std::slice::from_ref(&call));
         }
         assert_eq!(ToolCall::all_in(&json!({ "content": "Done." })), Ok(Vec::new()));
         let wrong = [
