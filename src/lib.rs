@@ -148,7 +148,10 @@
 //! use std::sync::Arc;
 //!
 //! use hookexec::config::Hook;
-//! use hookexec::{BoxFuture, BuildError, Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError, HandlerFactory, HandlerResult, Input, Output, Registry};
+//! use hookexec::{
+//!     BoxFuture, BuildError, Call, Config, Event, Executor, Handler, HandlerEnv, HandlerError,
+//!     HandlerFactory, HandlerResult, Input, Output, Registry,
+//! };
 //!
 //! /// Asks from so many model calls of a turn on.
 //! #[derive(serde::Deserialize)]
