@@ -684,6 +684,206 @@ fn copilot_loads_the_hooks_of_a_trusted_project_only() {
     }
     fs::write(&config, json!({"trusted_folders": ["/elsewhere"]}).to_string()).unwrap();
     let _ = doctor().run().exits(1);
+    // As version 1.0.102 writes it.
+    let trusted = json!({"trustedFolders": [sandbox.project()]});
+    fs::write(&config, format!("// User settings belong in settings.json.\n{trusted}")).unwrap();
+    let _ = doctor().run().exits(0);
+}
+
+// Each was measured with the client in `sub/deep`: which of these files it reads.
+#[test]
+fn a_switch_above_the_working_directory_counts_where_the_agent_looks_for_it() {
+    for (agent, file, text, is_read) in [
+        ("copilot", ".github/copilot/settings.json", r#"{"disableAllHooks": true}"#, true),
+        ("copilot", ".claude/settings.json", r#"{"disableAllHooks": true}"#, true),
+        ("droid", ".factory/hooks.json", r#"{"hooksDisabled": true}"#, true),
+        ("droid", "sub/.factory/hooks.json", r#"{"hooksDisabled": true}"#, true),
+        ("droid", ".factory/settings.json", r#"{"hooks": {"hooksDisabled": true}}"#, true),
+        ("droid", "../.factory/hooks.json", r#"{"hooksDisabled": true}"#, false),
+        ("codex", ".codex/config.toml", "[features]\nhooks = false\n", true),
+        ("claude-code", ".claude/settings.local.json", r#"{"disableAllHooks": true}"#, true),
+        ("claude-code", ".claude/settings.json", r#"{"disableAllHooks": true}"#, false),
+        ("gemini", ".gemini/settings.json", r#"{"hooksConfig": {"enabled": false}}"#, false),
+        ("qwen", ".qwen/settings.json", r#"{"disableAllHooks": true}"#, false),
+    ] {
+        let sandbox = sandbox();
+        let deep = sandbox.project().join("sub/deep");
+        fs::create_dir_all(&deep).unwrap();
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        sandbox.write(file, text);
+        let said = sandbox.hookexec(["doctor", agent]).current_dir(&deep).run().stdout;
+        assert_eq!(said.contains("turns every hook off"), is_read, "{file}: {said}");
+    }
+}
+
+// Copilot CLI reads the hooks at the repository's root alone, Droid all of them up to it, Claude Code
+// those of the working directory.
+#[test]
+fn hooks_of_a_project_count_in_the_directories_where_the_agent_reads_them() {
+    for (agent, place, is_read) in [
+        ("copilot", ".", true),
+        ("copilot", "sub", true),
+        ("droid", ".", true),
+        ("droid", "sub", true),
+        ("claude-code", ".", false),
+        ("claude-code", "sub", false),
+    ] {
+        let sandbox = sandbox();
+        let deep = sandbox.project().join("sub/deep");
+        fs::create_dir_all(&deep).unwrap();
+        let place = sandbox.project().join(place);
+        let install = ["install", agent, "--scope", "project"];
+        let _ = sandbox.hookexec(install).current_dir(&place).run().exits(0);
+        let said = sandbox.hookexec(["doctor", agent]).current_dir(&deep).run().stdout;
+        assert_eq!(said.contains("ok       installed for the project"), is_read, "{said}");
+        assert_eq!(said.contains("not installed"), !is_read, "{said}");
+    }
+}
+
+// Each was measured, also those that do no harm.
+#[test]
+fn a_switch_counts_as_the_agent_reads_its_value() {
+    let enabled = |value: Value| json!({"hooksConfig": {"enabled": value}});
+    let disable = |value: Value| json!({"disableAllHooks": value});
+    let mut cases = vec![
+        ("gemini", ".gemini/settings.json", enabled(Value::Null), false),
+        ("gemini", ".gemini/settings.json", enabled(json!(true)), false),
+        ("gemini", ".gemini/settings.json", json!({"hooks": {"BeforeTool": null}}), false),
+        ("qwen", ".qwen/settings.json", json!({"hooks": null}), false),
+        ("qwen", ".qwen/settings.json", disable(json!(false)), false),
+        ("droid", ".factory/settings.json", json!({"hooksDisabled": true}), false),
+        ("droid", ".factory/hooks.json", json!({"hooks": {"hooksDisabled": true}}), false),
+        (
+            "claude-code",
+            ".claude/settings.json",
+            json!({"env": {"CLAUDE_CODE_SIMPLE": "1"}}),
+            false,
+        ),
+        ("droid", ".factory/hooks.json", json!({"hooksDisabled": "true"}), true),
+    ];
+    for value in [json!(0), json!("false"), json!("")] {
+        cases.push(("gemini", ".gemini/settings.json", enabled(value), true));
+    }
+    for value in [json!(1), json!("$HOME"), json!("true")] {
+        cases.push(("qwen", ".qwen/settings.json", disable(value), true));
+    }
+    for hooks in [json!(null), json!("x"), json!([]), json!(0), json!(false)] {
+        cases.push(("gemini", ".gemini/settings.json", json!({ "hooks": hooks }), true));
+    }
+    for (agent, file, settings, is_off) in cases {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        sandbox.write(file, &settings.to_string());
+        let done = hookexec(&sandbox, &["doctor", agent]);
+        let is_said = done.stdout.contains("turns every hook off");
+        assert_eq!(is_said, is_off, "{agent} {settings}: {}", done.stdout);
+    }
+}
+
+#[test]
+fn variables_move_the_users_directory_and_turn_hooks_off() {
+    let sandbox = sandbox();
+    let other = sandbox.home().join("other");
+    for (agent, variable, file) in [
+        ("qwen", "QWEN_HOME", "settings.json"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
+    ] {
+        let call = |command: &str| sandbox.hookexec([command, agent]).env(variable, &other).run();
+        let _ = call("install").exits(0);
+        assert!(other.join(file).exists(), "{agent}");
+        let _ = call("doctor").exits(0);
+        let _ = hookexec(&sandbox, &["doctor", agent]).exits(1);
+        let _ = call("uninstall").exits(0);
+        assert!(!other.join(file).exists(), "{agent}");
+    }
+    let switch = sandbox.write("system.json", r#"{"disableAllHooks": true}"#);
+    for (agent, variable, value) in [
+        ("qwen", "QWEN_CODE_SYSTEM_SETTINGS_PATH", switch.to_str().unwrap()),
+        ("qwen", "QWEN_CODE_SYSTEM_DEFAULTS_PATH", switch.to_str().unwrap()),
+        ("claude-code", "CLAUDE_CODE_SIMPLE", "1"),
+        ("opencode", "OPENCODE_PURE", "1"),
+        ("kilo", "KILO_PURE", "true"),
+    ] {
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let doctor = |value: &str| sandbox.hookexec(["doctor", agent]).env(variable, value).run();
+        let said = doctor(value).exits(1).stdout;
+        assert!(said.contains("turns every hook off"), "{agent}: {said}");
+        let _ = doctor("").exits(0);
+    }
+}
+
+// Measured: there the denial is lost.
+#[test]
+fn a_hook_after_hookexec_is_warned_of_where_the_last_one_wins() {
+    let other = json!({"hooks": [{"type": "command", "command": "mine"}]});
+    for (agent, is_last, is_warned) in
+        [("qwen", true, true), ("qwen", false, false), ("droid", true, false)]
+    {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let file = if agent == "qwen" { ".qwen/settings.json" } else { ".factory/hooks.json" };
+        let path = sandbox.home().join(file);
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let events = if agent == "qwen" { &mut settings["hooks"] } else { &mut settings };
+        for event in ["PreToolUse", "SessionEnd"] {
+            let hooks = events[event].as_array_mut().unwrap();
+            hooks.insert(if is_last { hooks.len() } else { 0 }, other.clone());
+        }
+        fs::write(&path, settings.to_string()).unwrap();
+        let said = hookexec(&sandbox, &["doctor", agent]).exits(0).stdout;
+        let warning = format!(
+            "warning  PreToolUse: [SANDBOX]/home/{file}: another hook comes after hookexec"
+        );
+        assert_eq!(said.contains(&warning), is_warned, "{said}");
+    }
+}
+
+#[test]
+fn a_plugin_that_is_not_as_install_writes_it_is_a_problem() {
+    for (agent, file) in [
+        ("opencode", ".config/opencode/plugin/hookexec.js"),
+        ("kilo", ".config/kilo/plugin/hookexec.js"),
+        ("pi", ".pi/agent/extensions/hookexec.ts"),
+    ] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", agent, "--timeout", "90"]).exits(0);
+        let _ = hookexec(&sandbox, &["doctor", agent]).exits(0);
+        let path = sandbox.home().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        let (_, program) = text.split_once("HOOKEXEC ?? \"").unwrap();
+        let (program, _) = program.split_once('"').unwrap();
+        for (changed, problem) in [
+            (format!("{text}\n}}{{\n"), "the plugin is not as `install` writes it"),
+            (text.replace("?? 81", "?? 0x1"), "the plugin is not as `install` writes it"),
+            (text.replace(program, "/bin/true"), "/bin/true is not hookexec"),
+        ] {
+            assert_ne!(changed, text);
+            fs::write(&path, changed).unwrap();
+            let said = hookexec(&sandbox, &["doctor", agent]).exits(1).stdout;
+            assert!(said.contains(problem), "{said}");
+        }
+        let _ = hookexec(&sandbox, &["install", agent]).exits(0);
+        let _ = hookexec(&sandbox, &["doctor", agent]).exits(0);
+    }
+}
+
+// Measured: with another version Copilot CLI reads no hook of the file.
+#[test]
+fn a_file_of_another_version_is_a_problem() {
+    for version in [json!(2), json!("1")] {
+        let sandbox = sandbox();
+        let _ = hookexec(&sandbox, &["install", "copilot"]).exits(0);
+        let path = sandbox.home().join(".copilot/hooks/hookexec.json");
+        let mut settings: Value =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        settings["version"] = version;
+        fs::write(&path, settings.to_string()).unwrap();
+        let said = hookexec(&sandbox, &["doctor", "copilot"]).exits(1).stdout;
+        assert!(said.contains("`version` is not the one that it knows"), "{said}");
+        let _ = hookexec(&sandbox, &["uninstall", "copilot"]).exits(0);
+    }
 }
 
 #[test]

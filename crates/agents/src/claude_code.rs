@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, PackageMark, Plan, claude_dialect, native, transcript,
+    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, claude_dialect, native, transcript,
 };
 use hookexec::Input;
 use hookexec::wire::JsonObject;
@@ -33,7 +33,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
         ],
         off_switches: &[
             OffSwitch::is(&["disableAllHooks"], true),
-            OffSwitch::is(&["env", "CLAUDE_CODE_SIMPLE"], true),
+            OffSwitch::new(&["env", "CLAUDE_CODE_SIMPLE"], OffValue::Variable),
             OffSwitch::managed_only(&["allowManagedHooksOnly"]),
             OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
         ],

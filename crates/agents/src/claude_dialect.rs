@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{
     Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, PackageMark, Plan, Rewrite, Wanted, members, native, transcript,
+    NativeEvent, OffSwitch, PackageMark, Plan, ProjectPlace, Rewrite, Wanted, members, native,
+    transcript,
 };
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
@@ -19,6 +20,7 @@ pub(super) static CODEX: Adapter = Adapter {
         directory: ".codex",
         directory_variable: Some("CODEX_HOME"),
         file: "hooks.json",
+        project_place: ProjectPlace::EveryDirectory,
         lenient: false,
         intolerance: Intolerance::Members,
         switch_files: &["config.toml"],
@@ -64,12 +66,13 @@ pub(super) static DROID: Adapter = Adapter {
         directory: ".factory",
         file: "hooks.json",
         older_file: Some("settings.json"),
+        project_place: ProjectPlace::EveryDirectory,
         switch_files: &["settings.json"],
         root: &[],
         intolerance: Intolerance::Entries,
         off_switches: &[
-            OffSwitch::is(&["hooksDisabled"], true),
-            OffSwitch::is(&["hooks", "hooksDisabled"], true),
+            OffSwitch::is(&["hooksDisabled"], true).only_in("hooks.json"),
+            OffSwitch::is(&["hooks", "hooksDisabled"], true).only_in("settings.json"),
         ],
         next_step: "Restart Droid and review the hooks in `/hooks`.",
         ..HookSettings::GROUPS
@@ -86,6 +89,7 @@ pub(super) static QWEN: Adapter = Adapter {
     // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
     settings: Some(&HookSettings {
         directory: ".qwen",
+        directory_variable: Some("QWEN_HOME"),
         members: &[
             EntryMember::Type,
             EntryMember::Name,
@@ -93,9 +97,14 @@ pub(super) static QWEN: Adapter = Adapter {
             EntryMember::Seconds,
         ],
         intolerance: Intolerance::Matchers,
+        last_hook_wins: true,
         managed_files: &[
             "/etc/qwen-code/settings.json",
+            "/etc/qwen-code/system-defaults.json",
             "/Library/Application Support/QwenCode/settings.json",
+            "/Library/Application Support/QwenCode/system-defaults.json",
+            "$QWEN_CODE_SYSTEM_SETTINGS_PATH",
+            "$QWEN_CODE_SYSTEM_DEFAULTS_PATH",
         ],
         next_step: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
         ..HookSettings::GROUPS

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::payload::spoken;
 use super::{
-    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, TrustedFolders, members,
-    native,
+    Adapter, Agent, Answer, HookSettings, Measured, NativeEvent, Plan, ProjectPlace,
+    TrustedFolders, members, native,
 };
 use hookexec::{Event, Input};
 
@@ -18,6 +18,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
         directory_variable: Some("COPILOT_HOME"),
         file: "hooks/hookexec.json",
         project: Some((".github/hooks", "hookexec.json")),
+        project_place: ProjectPlace::Root,
         switch_files: &[
             "../copilot/settings.json",
             "../copilot/settings.local.json",
@@ -27,7 +28,8 @@ pub(super) static ADAPTER: Adapter = Adapter {
         lenient: false,
         version: Some("1"),
         trusted_folders: Some(TrustedFolders {
-            list: ("config.json", "trusted_folders"),
+            // Version 1.0.102 writes the second key.
+            list: ("config.json", &["trusted_folders", "trustedFolders"]),
             variable: "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS",
             program: "copilot -p",
         }),

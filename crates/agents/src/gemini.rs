@@ -16,6 +16,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     project: Some("GEMINI_PROJECT_DIR"),
     settings: Some(&HookSettings {
         directory: ".gemini",
+        home_variable: Some("GEMINI_CLI_HOME"),
         members: &[
             EntryMember::Type,
             EntryMember::Name,
@@ -25,7 +26,8 @@ pub(super) static ADAPTER: Adapter = Adapter {
         off_switches: &[
             OffSwitch::is(&["hooksConfig", "enabled"], false),
             // `/hooks disable hookexec` writes the name there.
-            OffSwitch { keys: &["hooksConfig", "disabled"], off: OffValue::NamesUs },
+            OffSwitch::new(&["hooksConfig", "disabled"], OffValue::NamesUs),
+            OffSwitch::new(&["hooks"], OffValue::NoObject),
         ],
         intolerance: Intolerance::Matchers,
         managed_files: &[

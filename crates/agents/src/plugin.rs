@@ -91,13 +91,19 @@ pub(super) static OPENCODE: Adapter = Adapter {
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", native::OPENCODE, write)
 };
 
-static OPENCODE_PLUGIN: Plugin = opencode_plugin("opencode", ".opencode", "../opencode.json");
+static OPENCODE_PLUGIN: Plugin = opencode_plugin(
+    "opencode",
+    ".opencode",
+    "../opencode.json",
+    &[OffSwitch::new(&["OPENCODE_PURE"], OffValue::Variable)],
+);
 
 /// Returns the plugin of OpenCode as an agent of its family loads it.
 const fn opencode_plugin(
     directory: &'static str,
     project: &'static str,
     settings: &'static str,
+    off_switches: &'static [OffSwitch],
 ) -> Plugin {
     let file = PluginFile {
         text: include_str!("../plugins/opencode/hookexec.js"),
@@ -107,7 +113,7 @@ const fn opencode_plugin(
         file: "plugin/hookexec.js",
     };
     let package = PackageMark { file: settings, keys: &["plugin"] };
-    Plugin { source: "plugins/opencode", file: Some(file), package, off_switches: &[] }
+    Plugin { source: "plugins/opencode", file: Some(file), package, off_switches }
 }
 
 // Kilo CLI grew out of OpenCode and loads its plugin.
@@ -117,7 +123,12 @@ pub(super) static KILO: Adapter = Adapter {
     ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write)
 };
 
-static KILO_PLUGIN: Plugin = opencode_plugin("kilo", ".kilo", "../kilo.json");
+static KILO_PLUGIN: Plugin = opencode_plugin(
+    "kilo",
+    ".kilo",
+    "../kilo.json",
+    &[OffSwitch::new(&["KILO_PURE"], OffValue::Variable)],
+);
 
 pub(super) static OPENCLAW: Adapter = Adapter {
     measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
@@ -132,8 +143,8 @@ static OPENCLAW_PLUGIN: Plugin = Plugin {
     off_switches: &[
         OffSwitch::is(&["plugins", "enabled"], false),
         OffSwitch::is(&["plugins", "entries", "hookexec", "enabled"], false),
-        OffSwitch { keys: &["plugins", "deny"], off: OffValue::NamesUs },
-        OffSwitch { keys: &["plugins", "allow"], off: OffValue::LacksUs },
+        OffSwitch::new(&["plugins", "deny"], OffValue::NamesUs),
+        OffSwitch::new(&["plugins", "allow"], OffValue::LacksUs),
     ],
 };
 
@@ -153,7 +164,7 @@ static PI_PLUGIN: Plugin = Plugin {
         file: "extensions/hookexec.ts",
     }),
     package: PackageMark { file: "../settings.json", keys: &["packages"] },
-    off_switches: &[OffSwitch { keys: &["extensions"], off: OffValue::Excludes }],
+    off_switches: &[OffSwitch::new(&["extensions"], OffValue::Excludes)],
 };
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! `install`, `doctor` and `init` read these rows; each agent's file has its own.
 
 use std::fmt;
+use std::path::PathBuf;
+
+use hookexec_files::directories::home_directory;
 
 use super::native::NativeEvent;
 
@@ -14,17 +17,21 @@ pub struct HookSettings {
     pub directory: &'static str,
     /// The variable that moves this directory.
     pub directory_variable: Option<&'static str>,
+    /// The variable that names another home directory to the agent.
+    pub home_variable: Option<&'static str>,
     /// The file in this directory.
     pub file: &'static str,
     /// The directory and the file in a project; `None` if they have the same names there.
     pub project: Option<(&'static str, &'static str)>,
     /// Whether the agent reads hooks of the user only, and none of a project.
     pub only_of_user: bool,
+    /// Where in a repository the agent looks for the project's file.
+    pub project_place: ProjectPlace,
     /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
     /// `hooks`.
     pub older_file: Option<&'static str>,
-    /// The files that may turn hooks off as well, from the directory of `file`. A path with `..` is of a
-    /// project only.
+    /// The files that may turn hooks off as well, from the directory of `file`. Those of a project count
+    /// from the working directory up to the repository's root. A path with `..` is of a project only.
     pub switch_files: &'static [&'static str],
     /// The keys that lead to the events.
     pub root: &'static [&'static str],
@@ -44,8 +51,10 @@ pub struct HookSettings {
     /// Where the agent keeps the folders that its user trusts, if it runs the hooks of no other
     /// project and the file is known.
     pub trusted_folders: Option<TrustedFolders>,
+    /// Whether a later hook that allows overrides the denial of an earlier one.
+    pub last_hook_wins: bool,
     /// The files of the machine's administrator, whose switches count for everyone. A directory
-    /// stands for the JSON files in it.
+    /// stands for the JSON files in it, and `$NAME` for the file that this variable names.
     pub managed_files: &'static [&'static str],
     /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
     pub package: Option<PackageMark>,
@@ -57,6 +66,18 @@ pub struct HookSettings {
     pub next_step: &'static str,
     /// How to import hooks from these settings.
     pub import: Option<ImportFormat>,
+}
+
+/// The directories of a repository in which an agent looks for a project's file, each measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProjectPlace {
+    /// The working directory. So it is for agents that were not measured.
+    WorkingDirectory,
+    /// This one, and those above it up to the repository's root.
+    EveryDirectory,
+    /// The repository's root.
+    Root,
 }
 
 /// The mistakes in one entry for which an agent reads no hook beside it, each measured.
@@ -81,14 +102,22 @@ pub struct OffSwitch {
     pub keys: &'static [&'static str],
     /// Which of its values do.
     pub off: OffValue,
+    /// The name of the only file in which it counts, if there is one.
+    pub file: Option<&'static str>,
 }
 
 /// The values of a setting that turn hooks off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OffValue {
-    /// This value turns every hook off.
+    /// This value turns every hook off, and so may any other than the opposite one: agents take texts
+    /// and numbers for a switch.
     Is(bool),
+    /// A variable, of the process or in the user's settings, turns every hook off unless it is `0` or
+    /// `false`.
+    Variable,
+    /// Every value but an object turns all hooks off.
+    NoObject,
     /// A list that names `hookexec` turns its hooks off.
     NamesUs,
     /// A list that does not name `hookexec` turns its plugin off.
@@ -104,22 +133,42 @@ impl fmt::Display for OffSwitch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self.keys.join(".");
         match self.off {
-            OffValue::Is(value) => write!(formatter, "`{keys}: {value}`"),
-            OffValue::NamesUs => write!(formatter, "`{keys}` with `hookexec`"),
-            OffValue::LacksUs => write!(formatter, "`{keys}` without `hookexec`"),
-            OffValue::Excludes => write!(formatter, "`{keys}` with a pattern that excludes it"),
-            OffValue::ManagedOnly => write!(formatter, "the administrator's `{keys}`"),
+            OffValue::Is(value) => write!(formatter, "`{keys}: {value}`")?,
+            OffValue::Variable => write!(formatter, "the variable `{}`", self.name())?,
+            OffValue::NoObject => write!(formatter, "`{keys}` that is not an object")?,
+            OffValue::NamesUs => write!(formatter, "`{keys}` with `hookexec`")?,
+            OffValue::LacksUs => write!(formatter, "`{keys}` without `hookexec`")?,
+            OffValue::Excludes => write!(formatter, "`{keys}` with a pattern that excludes it")?,
+            OffValue::ManagedOnly => write!(formatter, "the administrator's `{keys}`")?,
+        }
+        match self.file {
+            Some(file) => write!(formatter, " in `{file}`"),
+            None => Ok(()),
         }
     }
 }
 
 impl OffSwitch {
+    /// Returns the last of its keys.
+    pub fn name(&self) -> &'static str {
+        self.keys.last().copied().unwrap_or_default()
+    }
+
+    pub(super) const fn new(keys: &'static [&'static str], off: OffValue) -> Self {
+        Self { keys, off, file: None }
+    }
+
     pub(super) const fn is(keys: &'static [&'static str], value: bool) -> Self {
-        Self { keys, off: OffValue::Is(value) }
+        Self::new(keys, OffValue::Is(value))
     }
 
     pub(super) const fn managed_only(keys: &'static [&'static str]) -> Self {
-        Self { keys, off: OffValue::ManagedOnly }
+        Self::new(keys, OffValue::ManagedOnly)
+    }
+
+    pub(super) const fn only_in(mut self, file: &'static str) -> Self {
+        self.file = Some(file);
+        self
     }
 }
 
@@ -127,8 +176,8 @@ impl OffSwitch {
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TrustedFolders {
-    /// The file in the agent's directory, and the key of the list in it.
-    pub list: (&'static str, &'static str),
+    /// The file in the agent's directory, and the keys that the list in it may have.
+    pub list: (&'static str, &'static [&'static str]),
     /// The variable that makes the agent run them in every folder if it is `true`.
     pub variable: &'static str,
     /// The program that runs no hooks elsewhere.
@@ -192,9 +241,11 @@ impl HookSettings {
     pub(super) const GROUPS: Self = Self {
         directory: "",
         directory_variable: None,
+        home_variable: None,
         file: "settings.json",
         project: None,
         only_of_user: false,
+        project_place: ProjectPlace::WorkingDirectory,
         older_file: None,
         switch_files: &[],
         root: &["hooks"],
@@ -205,6 +256,7 @@ impl HookSettings {
         version: None,
         off_switches: &[OffSwitch::is(&["disableAllHooks"], true)],
         trusted_folders: None,
+        last_hook_wins: false,
         managed_files: &[],
         package: None,
         short_waits: &[],
@@ -245,6 +297,20 @@ impl HookSettings {
     pub fn counts_milliseconds(&self) -> bool {
         self.members.contains(&EntryMember::Milliseconds)
     }
+}
+
+/// Returns an agent's directory in the user's home.
+pub fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
+    if let Some(directory) = named_by(layout.directory_variable) {
+        return Some(directory);
+    }
+    let home = named_by(layout.home_variable).or_else(home_directory)?;
+    Some(home.join(layout.directory))
+}
+
+fn named_by(variable: Option<&str>) -> Option<PathBuf> {
+    let path = std::env::var_os(variable?)?;
+    if path.is_empty() { None } else { Some(path.into()) }
 }
 
 /// Facts about an agent's hooks that `init --from` needs beyond their settings file.

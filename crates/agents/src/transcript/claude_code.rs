@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::{Session, Transcripts};
 use crate::payload::spoken;
+use crate::{Agent, user_directory};
 
 pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
-    directory: ("CLAUDE_CONFIG_DIR", ".claude"),
+    directory: || user_directory(Agent::ClaudeCode.settings()?),
     within: "projects",
     endings: &[".jsonl"],
     print: None,

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{Session, Transcripts};
+use crate::{Agent, user_directory};
 use hookexec_files::files::read_regular;
 
 pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
-    directory: ("GEMINI_CLI_HOME", ".gemini"),
+    directory: || user_directory(Agent::Gemini.settings()?),
     within: "tmp",
     endings: &[".jsonl", ".json"],
     print: None,

@@ -19,7 +19,6 @@ use serde_json::Value;
 
 use super::payload::PayloadError;
 use super::{Agent, AgentInputError, NativeCall, adapter, payload};
-use hookexec_files::directories::base_directory;
 pub use session::SeenCalls;
 use session::Session;
 
@@ -28,8 +27,8 @@ const LONGEST_LINE: u64 = 16 << 20;
 
 /// Where an agent keeps its transcripts, and how they are read.
 pub struct Transcripts {
-    /// The variable that names the agent's directory, and where that is without it, below the home.
-    directory: (&'static str, &'static str),
+    /// Finds the agent's directory.
+    directory: fn() -> Option<PathBuf>,
     /// The directory of transcripts in it.
     within: &'static str,
     /// The endings of their names.
@@ -84,8 +83,7 @@ impl Agent {
 impl Transcripts {
     /// Returns the directory of the transcripts; `None` without a home directory.
     pub fn directory(&self) -> Option<PathBuf> {
-        let (variable, below_home) = self.directory;
-        Some(base_directory(variable, below_home)?.join(self.within))
+        Some((self.directory)()?.join(self.within))
     }
 
     /// Returns whether the agent's own program has to print them.

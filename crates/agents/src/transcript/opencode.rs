@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::{Session, Transcripts};
+use hookexec_files::directories::base_directory;
 
 pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
-    directory: ("XDG_DATA_HOME", ".local/share"),
+    directory: || base_directory("XDG_DATA_HOME", ".local/share"),
     within: "opencode",
     endings: &["opencode.db"],
     print: Some(print),

@@ -110,12 +110,12 @@ impl Post {
 /// Refuses a body in which a value could write more than itself: what is meant as JSON and is not, and a
 /// form with fields.
 fn check_body(body: &str, headers: &[&str]) -> Result<(), String> {
-    if body.trim_start().starts_with(['{', '[']) {
-        if let Err(error) = serde_json::from_str::<IgnoredAny>(body) {
-            return Err(format!(
-                "the text is not valid JSON: {error}; put quotes around a field, too: `\"${{NAME}}\"`"
-            ));
-        }
+    if body.trim_start().starts_with(['{', '['])
+        && let Err(error) = serde_json::from_str::<IgnoredAny>(body)
+    {
+        return Err(format!(
+            "the text is not valid JSON: {error}; put quotes around a field, too: `\"${{NAME}}\"`"
+        ));
     }
     let is_form = headers.iter().any(|field| field.contains("x-www-form-urlencoded"));
     if is_form && body.contains("${") {

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
-use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
+use hookexec_agents::{Agent, HookSettings, NativeEvent, TrustedFolders, tools};
+use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
@@ -59,7 +60,7 @@ struct Visit<'v> {
     /// The calls of hookexec that the settings have, each under its event.
     calls: Vec<&'v Call>,
     /// The programs that they name, and whose settings do.
-    programs: BTreeMap<&'v str, Scope>,
+    programs: BTreeMap<String, Scope>,
 }
 
 impl<'v> Visit<'v> {
@@ -90,7 +91,8 @@ impl<'v> Visit<'v> {
             }
             return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
-        switches::add(&mut self.section, self.files, Path::new("/"));
+        switches::add(&mut self.section, self.files, self.project, Path::new("/"));
+        self.overriding();
         programs::add_own(&mut self.section, self.agent, &self.programs);
         programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
@@ -162,9 +164,19 @@ impl<'v> Visit<'v> {
         }
         if file.is_package {
             self.section.ok(format!("installed as its own package: {path}"));
-            self.programs.entry("hookexec").or_insert(scope);
+            self.programs.entry("hookexec".to_owned()).or_insert(scope);
         } else if file.plugin().is_some() {
-            self.section.ok(format!("installed: {path}"));
+            match file.plugin_program() {
+                Some(program) => {
+                    self.section.ok(format!("installed: {path}"));
+                    self.programs.entry(program).or_insert(scope);
+                }
+                None => self.section.problem(format!(
+                    "{path}: the plugin is not as `install` writes it: it may not be loaded or not \
+                     deny; run `{}` again",
+                    install(self.agent, scope)
+                )),
+            }
         } else {
             let count = ours.len();
             self.section.ok(format!("installed for the {scope}: {path} ({count} events)"));
@@ -188,6 +200,33 @@ impl<'v> Visit<'v> {
         }
     }
 
+    /// Warns of hooks that come after hookexec, under an agent where the last hook wins. It reads the hooks of
+    /// the project first.
+    fn overriding(&mut self) {
+        let Some(HookSettings { last_hook_wins: true, .. }) = self.agent.settings() else { return };
+        let mut later = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for file in self.files.iter().rev() {
+            for entry in file.entries.as_deref().unwrap_or_default() {
+                let event = entry.event.as_str();
+                if entry.is_ours {
+                    seen.insert(event);
+                    later.remove(event);
+                } else if seen.contains(event) && self.grade(event) == Grade::Problem {
+                    later.insert(event, &file.path);
+                }
+            }
+        }
+        for (event, path) in later {
+            let text = format!(
+                "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
+                 move hookexec to the end",
+                path.display()
+            );
+            self.section.about(event, Grade::Warning, text);
+        }
+    }
+
     /// Says whether Codex runs the hooks of a file: only Codex knows whether its approval still counts.
     fn codex_approval(&mut self, file: &AgentFile) {
         let install = install(Agent::Codex, file.scope);
@@ -207,19 +246,21 @@ impl<'v> Visit<'v> {
 
     /// Says when the agent loads no hooks of the project, because its user does not trust the folder.
     fn folder_trust(&mut self, trusted: &TrustedFolders, directory: &Path) {
-        let TrustedFolders { list: (file, key), variable, program, .. } = trusted;
+        let TrustedFolders { list: (file, keys), variable, program, .. } = trusted;
         if std::env::var(variable).as_deref() == Ok("true") {
             return;
         }
-        let folders = &value_of(&directory.join(file))[key];
+        let settings = value_of(&directory.join(file));
         let project = files::real(self.project);
-        for folder in folders.as_array().into_iter().flatten() {
-            // Folders in a trusted one are trusted as well.
-            if let Some(folder) = folder.as_str()
-                && !folder.is_empty()
-                && project.starts_with(files::real(Path::new(folder)))
-            {
-                return;
+        for key in *keys {
+            for folder in settings[key].as_array().into_iter().flatten() {
+                // Folders in a trusted one are trusted as well.
+                if let Some(folder) = folder.as_str()
+                    && !folder.is_empty()
+                    && project.starts_with(files::real(Path::new(folder)))
+                {
+                    return;
+                }
             }
         }
         self.section.problem(format!(
@@ -248,7 +289,7 @@ impl<'v> Visit<'v> {
                 }
             }
             self.calls.push(call);
-            self.programs.entry(&call.options.program).or_insert(file.scope);
+            self.programs.entry(call.options.program.clone()).or_insert(file.scope);
         }
         for event in others {
             let text = format!(

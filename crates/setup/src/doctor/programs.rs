@@ -21,7 +21,7 @@ use crate::settings::inspect::AgentFile;
 
 /// Adds the findings about the programs that the settings of `agent` name. Settings of a project may name
 /// any program: none is started.
-pub(super) fn add_own(section: &mut Section, agent: Agent, programs: &BTreeMap<&str, Scope>) {
+pub(super) fn add_own(section: &mut Section, agent: Agent, programs: &BTreeMap<String, Scope>) {
     for (program, scope) in programs {
         if !program.contains('/') {
             if on_search_path(program).is_none() {

@@ -1,75 +1,118 @@
 //! Switches that turn hooks off: in the agent's settings, and in those of the machine's
 //! administrator.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::env;
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::{Agent, HookSettings, OffValue};
+use hookexec_agents::{Agent, HookSettings, OffSwitch, OffValue};
 use serde_json::Value;
 
 use super::Section;
-use crate::settings::inspect::AgentFile;
-use crate::settings::{Scope, beside, value_at, value_of};
+use crate::settings::inspect::{AgentFile, up_to_repository};
+use crate::settings::{Scope, beside, value_of};
 
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
-pub(super) fn add(section: &mut Section, files: &[AgentFile], root: &Path) {
+pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, root: &Path) {
     let Some(AgentFile { agent, .. }) = files.first() else { return };
-    let mut paths = BTreeSet::new();
-    for file in files {
-        let mut names: Vec<&str> = Vec::new();
-        if let Some(layout) = agent.settings() {
-            names.extend(layout.switch_files);
-            names.retain(|name| file.scope == Scope::Project || !name.starts_with(".."));
-        } else if let Some(package) = agent.package() {
-            names.push(package.file);
-        }
-        for name in names {
-            paths.insert(beside(&file.path, name));
-        }
-        paths.insert(file.path.clone());
-    }
-    let mut places = Vec::new();
-    for path in paths {
-        places.push((path, false));
+    // The administrator's files are of no scope.
+    let mut places: BTreeMap<PathBuf, Option<Scope>> = BTreeMap::new();
+    for (path, scope) in own_files(*agent, files, project) {
+        places.entry(path).or_insert(Some(scope));
     }
     if let Some(layout) = agent.settings() {
         for path in managed_files(layout, root) {
-            places.push((path, true));
+            places.insert(path, None);
         }
     }
-    for (path, is_managed) in places {
-        if let Some(switch) = switched_off(*agent, &value_of(&path), is_managed) {
-            section.problem(format!("{}: {switch}", path.display()));
+    for (path, scope) in places {
+        let file = value_of(&path);
+        for switch in agent.off_switches() {
+            if let Some(value) = value_off(switch, &path, &file, scope) {
+                let (keys, effect) = (switch.keys.join("."), effect(switch));
+                section.problem(format!("{}: `{keys}: {value}` {effect}", path.display()));
+                break;
+            }
+        }
+    }
+    for switch in agent.off_switches() {
+        let name = switch.name();
+        if switch.off == OffValue::Variable
+            && let Ok(value) = env::var(name)
+            && is_on(&value)
+        {
+            section.problem(format!("the variable `{name}` {}", effect(switch)));
         }
     }
 }
 
-/// Returns the switch in the value of a file that turns hooks off, and which hooks it turns off.
-fn switched_off(agent: Agent, file: &Value, is_managed: bool) -> Option<String> {
-    for switch in agent.off_switches() {
-        let value = value_at(file, switch.keys);
-        let is_off = match switch.off {
-            // A variable is a text.
-            OffValue::Is(off) => *value == off || off && (value == "1" || value == "true"),
-            OffValue::NamesUs => names(value, "hookexec"),
-            OffValue::LacksUs => value.is_array() && !names(value, "hookexec"),
-            OffValue::Excludes => excludes(value),
-            OffValue::ManagedOnly => is_managed && (*value == true || names(value, "hooks")),
-            _ => false,
-        };
-        if is_off {
-            let effect = match switch.off {
-                OffValue::ManagedOnly => {
-                    "turns off all hooks but the administrator's, so these never run; ask the \
-                     administrator to add hookexec there"
-                }
-                OffValue::LacksUs | OffValue::Excludes => "turns the plugin of hookexec off",
-                _ => "turns every hook off",
-            };
-            return Some(format!("`{}: {value}` {effect}", switch.keys.join(".")));
+/// Returns the files of the user and the project that may have switches.
+fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf, Scope)> {
+    let mut found = Vec::new();
+    for file in files {
+        found.push((file.path.clone(), file.scope));
+        if let Some(plugin) = agent.plugin() {
+            found.push((beside(&file.path, plugin.package.file), file.scope));
         }
     }
-    None
+    let Some(layout) = agent.settings() else { return found };
+    let (directory, name) = layout.in_project();
+    for other in layout.switch_files {
+        for file in files {
+            if file.scope == Scope::User && !other.starts_with("..") {
+                found.push((beside(&file.path, other), Scope::User));
+            }
+        }
+        for place in up_to_repository(project) {
+            found.push((beside(&place.join(directory).join(name), other), Scope::Project));
+        }
+    }
+    found
+}
+
+/// Returns the value of a switch in a file, if it turns hooks off.
+fn value_off<'v>(
+    switch: &OffSwitch,
+    path: &Path,
+    file: &'v Value,
+    scope: Option<Scope>,
+) -> Option<&'v Value> {
+    if let Some(name) = switch.file
+        && !path.ends_with(name)
+    {
+        return None;
+    }
+    let mut value = file;
+    for key in switch.keys {
+        value = value.get(key)?;
+    }
+    let is_off = match switch.off {
+        OffValue::Is(off) => !value.is_null() && *value != !off,
+        OffValue::Variable => scope == Some(Scope::User) && is_on(value.as_str().unwrap_or("1")),
+        OffValue::NoObject => !value.is_object(),
+        OffValue::NamesUs => names(value, "hookexec"),
+        OffValue::LacksUs => value.is_array() && !names(value, "hookexec"),
+        OffValue::Excludes => excludes(value),
+        OffValue::ManagedOnly => scope.is_none() && (*value == true || names(value, "hooks")),
+        _ => false,
+    };
+    if is_off { Some(value) } else { None }
+}
+
+fn effect(switch: &OffSwitch) -> &'static str {
+    match switch.off {
+        OffValue::ManagedOnly => {
+            "turns off all hooks but the administrator's, so these never run; ask the administrator to \
+             add hookexec there"
+        }
+        OffValue::LacksUs | OffValue::Excludes => "turns the plugin of hookexec off",
+        _ => "turns every hook off",
+    }
+}
+
+/// Returns whether agents take the value of a variable for `true`.
+fn is_on(value: &str) -> bool {
+    !["", "0", "false", "no", "off"].contains(&value.to_ascii_lowercase().as_str())
 }
 
 fn names(list: &Value, name: &str) -> bool {
@@ -94,7 +137,10 @@ fn excludes(patterns: &Value) -> bool {
 fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for file in layout.managed_files {
-        let path = root.join(file.trim_start_matches('/'));
+        let path = match file.strip_prefix('$') {
+            Some(variable) => env::var_os(variable).unwrap_or_default().into(),
+            None => root.join(file.trim_start_matches('/')),
+        };
         let Ok(directory) = std::fs::read_dir(&path) else {
             found.push(path);
             continue;
@@ -115,7 +161,6 @@ mod tests {
 
     #[test]
     fn the_switch_is_found_where_codex_looks_for_it() {
-        let toml = |text: &str| crate::settings::toml::value(text).unwrap();
         for (config, off) in [
             ("[features]\nhooks = false # for now\n", true),
             ("[features]\ncodex_hooks=false\n", true),
@@ -126,9 +171,11 @@ mod tests {
             ("hooks = false", false),
             ("", false),
         ] {
-            assert_eq!(switched_off(Agent::Codex, &toml(config), false).is_some(), off, "{config}");
+            let said = said(Agent::Codex, ".codex/config.toml", config);
+            assert_eq!(!said.is_empty(), off, "{config}: {said}");
         }
-        let is_managed_only = |text: &str| switched_off(Agent::Codex, &toml(text), true).is_some();
+        let is_managed_only =
+            |text: &str| !said(Agent::Codex, "etc/codex/requirements.toml", text).is_empty();
         assert!(is_managed_only("a = 1\nallow_managed_hooks_only = true # by order\n[hooks]\n"));
         // Codex 0.169 ignores it there.
         assert!(!is_managed_only("[hooks]\nallow_managed_hooks_only = true\n"));
@@ -143,7 +190,7 @@ mod tests {
         fs::write(file, text).unwrap();
         let project = AgentFile::inspect(agent, Scope::Project, root.path()).unwrap();
         let mut section = Section::new("");
-        add(&mut section, &[project], root.path());
+        add(&mut section, &[project], root.path(), root.path());
         let lines: Vec<String> = section.findings.into_iter().map(|found| found.text).collect();
         lines.join("\n")
     }
@@ -156,7 +203,6 @@ mod tests {
             (Agent::Copilot, ".github/copilot/settings.local.json", r#"{"disableAllHooks": true}"#),
             (Agent::Copilot, ".claude/settings.json", r#"{"disableAllHooks": true}"#),
             (Agent::Copilot, ".claude/settings.local.json", r#"{"disableAllHooks": true}"#),
-            (Agent::ClaudeCode, ".claude/settings.json", r#"{"env": {"CLAUDE_CODE_SIMPLE": "1"}}"#),
             (Agent::Qwen, ".qwen/settings.json", r#"{"disableAllHooks": true}"#),
             (Agent::Codex, ".codex/config.toml", "[features]\nhooks = false\n"),
             (Agent::Droid, ".factory/hooks.json", r#"{"hooksDisabled": true}"#),

@@ -144,6 +144,17 @@ impl AgentFile {
         text.replace(FROM, &self.from())
     }
 
+    /// Returns the program that the plugin calls, if its text is as `install` writes it.
+    pub fn plugin_program(&self) -> Option<String> {
+        let (plugin, text) = (self.plugin()?, self.text.as_deref()?);
+        let (_, program) = text.split_once("process.env.HOOKEXEC ?? ")?;
+        let (_, within) = text.split_once("process.env.HOOKEXEC_SECONDS ?? ")?;
+        let program: String = serde_json::from_str(program.lines().next()?).ok()?;
+        let within = within.split_once(')')?.0.parse().ok()?;
+        let is_same = self.plugin_text(plugin.text, &program, within) == text;
+        if is_same { Some(program) } else { None }
+    }
+
     /// Returns whether a file holds the plugin, of whatever version.
     pub fn is_plugin(&self, text: &str) -> bool {
         text.starts_with("// hookexec ") && text.contains(&self.from())

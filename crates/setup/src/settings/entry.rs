@@ -45,7 +45,7 @@ impl AgentFile {
     ) -> Result<Vec<Entry>, SettingsError> {
         let events = value_at(value, self.root);
         if is_checked {
-            refusal::check(self.agent, layout, events)?;
+            refusal::check(self.agent, layout, value, events)?;
         }
         let mut found = Vec::new();
         if matches!(layout.shape, EntryShape::Tables | EntryShape::Triggers) {

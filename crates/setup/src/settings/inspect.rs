@@ -1,11 +1,11 @@
 //! One inspection of the files in which an agent looks for hooks. `install`, `uninstall` and
 //! `doctor` read its result, and no other code reads these files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile};
-use hookexec_files::directories::base_directory;
+use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile, ProjectPlace};
+use hookexec_files::directories::{base_directory, is_repository};
 use hookexec_files::files;
 use serde_json::{Value, json};
 
@@ -36,10 +36,21 @@ pub struct AgentFile {
 /// directory the project's file is the same: it counts once, as the user's.
 pub fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
     let mut found = Vec::new();
-    for scope in [Scope::User, Scope::Project] {
-        found.extend(AgentFile::inspect(agent, scope, project));
+    found.extend(AgentFile::inspect(agent, Scope::User, project));
+    let directories = match agent.settings() {
+        Some(layout) if layout.project_place == ProjectPlace::EveryDirectory => {
+            up_to_repository(project)
+        }
+        _ => vec![project],
+    };
+    for directory in directories {
+        let Some(file) = AgentFile::inspect(agent, Scope::Project, directory) else { break };
+        if directory == project || file.path.exists() {
+            found.push(file);
+        }
     }
-    found.dedup_by_key(|file| files::real(&file.path));
+    let mut known = BTreeSet::new();
+    found.retain(|file| known.insert(files::real(&file.path)));
     let package = package(agent, &found);
     found.extend(package);
     found
@@ -163,6 +174,19 @@ impl AgentFile {
     }
 }
 
+/// Returns the working directory and those above it, up to the root of its repository. Without a repository
+/// it is alone.
+pub(crate) fn up_to_repository(project: &Path) -> Vec<&Path> {
+    let mut found = Vec::new();
+    for directory in project.ancestors() {
+        found.push(directory);
+        if is_repository(directory) {
+            return found;
+        }
+    }
+    vec![project]
+}
+
 /// Returns the settings file and the keys that lead to its events; `None` without a home directory, or
 /// if the agent reads no hooks of a project.
 fn settings_path(
@@ -174,7 +198,11 @@ fn settings_path(
         Scope::Project if layout.only_of_user => return None,
         Scope::Project => {
             let (directory, file) = layout.in_project();
-            project.join(directory).join(file)
+            let place = match layout.project_place {
+                ProjectPlace::Root => up_to_repository(project).pop().unwrap_or(project),
+                _ => project,
+            };
+            place.join(directory).join(file)
         }
         Scope::User => user_directory(layout)?.join(layout.file),
     };

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Event;
 use hookexec::wire::WireError;
-use hookexec_agents::{Agent, HookSettings, NativeEvent};
+pub use hookexec_agents::user_directory;
+use hookexec_agents::{Agent, NativeEvent};
 use serde_json::Value;
 
 /// Whose settings.
@@ -119,17 +120,6 @@ pub(crate) fn beside(file: &Path, name: &str) -> PathBuf {
         }
     }
     path
-}
-
-/// Returns an agent's directory in the user's home.
-pub fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
-    if let Some(variable) = layout.directory_variable
-        && let Some(path) = std::env::var_os(variable)
-        && !path.is_empty()
-    {
-        return Some(path.into());
-    }
-    Some(hookexec::home_directory()?.join(layout.directory))
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are

@@ -8,23 +8,35 @@ use super::SettingsError;
 /// A place in a settings file, and what is wrong there.
 type Mistake = (String, &'static str);
 
-/// Looks for an entry below `events` for which the agent reads no hook beside it.
+/// Looks in the settings for another version than the agent reads, and below `events` for an entry for which
+/// it reads no hook beside it.
 ///
 /// # Errors
 /// There is one.
 pub(super) fn check(
     agent: Agent,
     layout: &HookSettings,
+    settings: &Value,
     events: &Value,
 ) -> Result<(), SettingsError> {
     let found = match (layout.intolerance, layout.shape) {
-        (Intolerance::None, _) => Ok(()),
+        (Intolerance::None, _) => version(layout, settings),
         (_, EntryShape::Tables) => tables(agent, layout, &events["hooks"]),
         _ => groups(layout.intolerance, layout.root, events),
     };
     let Err((place, wrong)) = found else { return Ok(()) };
     let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
     Err(SettingsError::Entry { agent: agent.title(), place, wrong, lost })
+}
+
+/// Checks the version of the file, which may be missing.
+fn version(layout: &HookSettings, settings: &Value) -> Result<(), Mistake> {
+    match (layout.version, settings.get("version")) {
+        (Some(known), Some(version)) if version.to_string() != known => {
+            Err(("version".to_owned(), "is not the one that it knows"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks the groups of each event.
