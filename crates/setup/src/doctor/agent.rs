@@ -19,8 +19,8 @@ use crate::matchers;
 use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
-use crate::settings::inspect::{AgentFile, inspect};
-use crate::settings::{Scope, user_directory, value_of};
+use crate::settings::inspect::{AgentFile, inspect, later_hooks};
+use crate::settings::{Scope, store, user_directory, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
 /// Returns what is found about the agents that the user `asked` about, or else about those that are used
@@ -92,7 +92,7 @@ impl<'v> Visit<'v> {
             return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
         switches::add(&mut self.section, self.files, self.project, Path::new("/"));
-        self.overriding();
+        self.later_hooks();
         programs::add_own(&mut self.section, self.agent, &self.programs);
         programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
@@ -200,30 +200,18 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// Warns of hooks that come after hookexec, under an agent where the last hook wins. It reads the hooks of
-    /// the project first.
-    fn overriding(&mut self) {
+    /// Warns of hooks that come after hookexec, if the agent takes the answer of the last one.
+    fn later_hooks(&mut self) {
         let Some(HookSettings { last_hook_wins: true, .. }) = self.agent.settings() else { return };
-        let mut later = BTreeMap::new();
-        let mut seen = BTreeSet::new();
-        for file in self.files.iter().rev() {
-            for entry in file.entries.as_deref().unwrap_or_default() {
-                let event = entry.event.as_str();
-                if entry.is_ours {
-                    seen.insert(event);
-                    later.remove(event);
-                } else if seen.contains(event) && self.grade(event) == Grade::Problem {
-                    later.insert(event, &file.path);
-                }
+        for (event, path) in later_hooks(self.files) {
+            if self.grade(event) == Grade::Problem {
+                let text = format!(
+                    "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
+                     move hookexec to the end",
+                    path.display()
+                );
+                self.section.about(event, Grade::Warning, text);
             }
-        }
-        for (event, path) in later {
-            let text = format!(
-                "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
-                 move hookexec to the end",
-                path.display()
-            );
-            self.section.about(event, Grade::Warning, text);
         }
     }
 
