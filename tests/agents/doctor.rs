@@ -788,6 +788,8 @@ fn variables_move_the_users_directory_and_turn_hooks_off() {
         ("qwen", "QWEN_HOME", "settings.json"),
         ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
         ("claude-code", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("droid", "FACTORY_HOME_OVERRIDE", ".factory/hooks.json"),
+        ("pi", "PI_CODING_AGENT_DIR", "extensions/hookexec.ts"),
     ] {
         let call = |command: &str| sandbox.hookexec([command, agent]).env(variable, &other).run();
         let _ = call("install").exits(0);

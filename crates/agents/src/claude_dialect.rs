@@ -64,6 +64,7 @@ pub(super) static DROID: Adapter = Adapter {
     project: Some("FACTORY_PROJECT_DIR"),
     settings: Some(&HookSettings {
         directory: ".factory",
+        home_variable: Some("FACTORY_HOME_OVERRIDE"),
         file: "hooks.json",
         older_file: Some("settings.json"),
         project_place: ProjectPlace::EveryDirectory,

@@ -42,7 +42,7 @@ pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
     EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
-    PackageMark, ProjectPlace, TrustedFolders, user_directory,
+    PackageMark, ProjectPlace, TrustedFolders, named_by, user_directory,
 };
 pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};

@@ -40,6 +40,8 @@ pub struct PluginFile {
     pub is_in_config: bool,
     /// The agent's directory.
     pub directory: &'static str,
+    /// The variable that moves this directory.
+    pub directory_variable: Option<&'static str>,
     /// The agent's directory in a project.
     pub project: &'static str,
     /// The file in either of them.
@@ -109,6 +111,7 @@ const fn opencode_plugin(
         text: include_str!("../plugins/opencode/hookexec.js"),
         is_in_config: true,
         directory,
+        directory_variable: None,
         project,
         file: "plugin/hookexec.js",
     };
@@ -160,6 +163,7 @@ static PI_PLUGIN: Plugin = Plugin {
         text: include_str!("../plugins/pi/hookexec.ts"),
         is_in_config: false,
         directory: ".pi/agent",
+        directory_variable: Some("PI_CODING_AGENT_DIR"),
         project: ".pi",
         file: "extensions/hookexec.ts",
     }),

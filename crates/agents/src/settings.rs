@@ -308,7 +308,8 @@ pub fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
     Some(home.join(layout.directory))
 }
 
-fn named_by(variable: Option<&str>) -> Option<PathBuf> {
+/// Returns the path in a variable, if it is set.
+pub fn named_by(variable: Option<&str>) -> Option<PathBuf> {
     let path = std::env::var_os(variable?)?;
     if path.is_empty() { None } else { Some(path.into()) }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile, ProjectPlace};
+use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile, ProjectPlace, named_by};
 use hookexec_files::directories::{base_directory, is_repository};
 use hookexec_files::files;
 use serde_json::{Value, json};
@@ -237,12 +237,13 @@ fn settings_path(
 }
 
 fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBuf> {
-    let directory = match scope {
-        Scope::Project => project.join(file.project),
-        Scope::User if file.is_in_config => {
+    let directory = match (scope, named_by(file.directory_variable)) {
+        (Scope::Project, _) => project.join(file.project),
+        (Scope::User, Some(directory)) => directory,
+        (Scope::User, None) if file.is_in_config => {
             base_directory("XDG_CONFIG_HOME", ".config")?.join(file.directory)
         }
-        Scope::User => hookexec::home_directory()?.join(file.directory),
+        (Scope::User, None) => hookexec::home_directory()?.join(file.directory),
     };
     Some(directory.join(file.file))
 }
