@@ -7,7 +7,6 @@ use std::time::SystemTime;
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
 use hookexec_agents::{Agent, HookSettings, NativeEvent, TrustedFolders, tools};
-use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
@@ -20,7 +19,7 @@ use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::{AgentFile, inspect, later_hooks};
-use crate::settings::{Scope, store, user_directory, value_of};
+use crate::settings::{Scope, user_directory, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
 /// Returns what is found about the agents that the user `asked` about, or else about those that are used
