@@ -72,7 +72,8 @@ class Client:
     bypasses_approval = True
     #: Whether its user allows every command, so that only hooks stand in the way.
     allows_shell = True
-    #: What turns its hooks off: a file, from the directory of the run, and what is merged into it or, as a text, added to it.
+    #: What turns its hooks off: a file, from the directory of the run, what is merged into it or, as a text, added to it, and
+    #: where in the project the client starts, if that is below it.
     off = []
     #: Such changes that make it read no hook of the file.
     refused = []
@@ -83,6 +84,8 @@ class Client:
         self.root = root
         self.home = root / "home"
         self.project = root / "project"
+        #: Where it starts.
+        self.directory = self.project
         #: The MCP servers that `prepare` writes into the settings: by name, the `command` and its `args`.
         self.servers = {}
 
@@ -138,8 +141,10 @@ class Client:
         """Returns its name in the commands of hookexec."""
         return cls.agent or cls.__name__.lower()
 
-    def change(self, path, change):
+    def change(self, path, change, start="."):
         """Changes one of its files, as in `off`."""
+        self.directory = self.project / start
+        self.directory.mkdir(parents=True, exist_ok=True)
         path = self.root / path
         path.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text() if path.exists() else ""
@@ -159,6 +164,7 @@ class Claude(Client):
     off = [
         *((path, {"disableAllHooks": True}) for path in ["home/.claude/settings.json", "project/.claude/settings.json", "project/.claude/settings.local.json"]),
         ("home/.claude/settings.json", {"env": {"CLAUDE_CODE_SIMPLE": "1"}}),
+        ("project/.claude/settings.local.json", {"disableAllHooks": True}, "sub/deep"),
     ]
     refused = [
         ("home/.claude/settings.json", change)
@@ -190,6 +196,7 @@ class Codex(Client):
     cannot = {"advice": Client.cannot["advice"], **HANGS, **NOT_FOREIGN}
     off = [
         ("home/.codex/config.toml", "\n[features]\nhooks = false\n"), ("project/.codex/config.toml", "[features]\ncodex_hooks = false\n"),
+        ("project/.codex/config.toml", "[features]\nhooks = false\n", "sub/deep"),
     ]
     refused = [("home/.codex/hooks.json", {"hooks": {"PreToolUse": [entry]}}) for entry in UNREADABLE if entry != HOOK]
 
@@ -233,7 +240,8 @@ class Gemini(Client):
     refusal = "Agent execution blocked"
     cannot = {**Client.cannot, **HANGS}
     off = [
-        ("project/.gemini/settings.json", {"hooksConfig": {"enabled": False}}), ("project/.gemini/settings.json", {"hooksConfig": {"disabled": ["hookexec"]}}),
+        *(("project/.gemini/settings.json", {"hooksConfig": change}) for change in [{"enabled": False}, {"enabled": 0}, {"disabled": ["hookexec"]}]),
+        *(("project/.gemini/settings.json", {"hooks": hooks}) for hooks in [None, [], "x"]),
     ]
     refused = [("project/.gemini/settings.json", {"hooks": {"BeforeTool": [MATCHED]}})]
 
@@ -273,7 +281,7 @@ class Qwen(Client):
         "rewrite": "it takes no changed arguments; see `advice`",
         "redact": "it has no way to change a response",
     }
-    off = [(f"{place}/.qwen/settings.json", {"disableAllHooks": True}) for place in ["home", "project"]]
+    off = [(f"{place}/.qwen/settings.json", {"disableAllHooks": value}) for place, value in [("home", True), ("home", 1), ("project", True)]]
     refused = [("home/.qwen/settings.json", {"hooks": {"PreToolUse": [MATCHED]}})]
 
     def variables(self, port):
@@ -301,7 +309,8 @@ class Copilot(Client):
     off = [
         (f"project/{path}", {"disableAllHooks": True})
         for path in [".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"]
-    ]
+    ] + [(f"project/{path}", {"disableAllHooks": True}, "sub/deep") for path in [".github/copilot/settings.json", ".claude/settings.json"]]
+    refused = [("home/.copilot/hooks/hookexec.json", {"version": version}) for version in [2, "1"]]
 
     def variables(self, port):
         # It unpacks itself into the cache: once for all runs.
@@ -334,6 +343,7 @@ class Droid(Client):
     off = [
         ("home/.factory/hooks.json", {"hooksDisabled": True}), ("project/.factory/hooks.json", {"hooksDisabled": True}),
         ("project/.factory/settings.json", {"hooks": {"hooksDisabled": True}}),
+        *((f"{place}/.factory/hooks.json", {"hooksDisabled": True}, "sub/deep") for place in ["project", "project/sub"]),
     ]
     refused = [("home/.factory/hooks.json", {"PreToolUse": [entry]}) for entry in UNREADABLE]
 
@@ -374,6 +384,7 @@ class OpenCode(Client):
         "goes_on": "its plugins are told that it stops, and not asked",
         **PLUGIN,
     }
+    refused = [("home/.config/opencode/plugin/hookexec.js", "\n}{\n")]
 
     def variables(self, port):
         switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]

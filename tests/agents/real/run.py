@@ -58,7 +58,7 @@ class Turn:
         self.client, self.model, self.seconds = client, model, seconds
         self.told = "\n".join(model.results)
         self.requests = "\n".join(model.requests)
-        self.ran = (client.project / "ran").exists()
+        self.ran = (client.directory / "ran").exists()
         self.tamed = (client.project / "tamed").exists()
         fired = client.root / "fired"
         self.fired = fired.read_text().split() if fired.exists() else []
@@ -433,11 +433,11 @@ def take_turn(kind, name, check, hooks, change=None):
                 client.change(*change)
             start = time.monotonic()
             with person(name, environment):
-                process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.project)
+                process = run([client.program(), *client.command(PROMPT)], env=environment, cwd=client.directory)
             turn = Turn(client, model, process, time.monotonic() - start)
             if change:
                 doctor = ["hookexec", "doctor", client.name()]
-                turn.doctor = subprocess.run(doctor, env=environment, cwd=client.project, capture_output=True, check=False).returncode
+                turn.doctor = subprocess.run(doctor, env=environment, cwd=client.directory, capture_output=True, check=False).returncode
         try:
             check(turn)
         except Failed as error:
