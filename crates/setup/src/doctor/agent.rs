@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
-use hookexec_agents::{Agent, HookSettings, NativeEvent, TrustedFolders, tools};
+use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
@@ -18,7 +18,7 @@ use crate::matchers;
 use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
-use crate::settings::inspect::{AgentFile, inspect, later_hooks};
+use crate::settings::inspect::{AgentFile, inspect};
 use crate::settings::{Scope, user_directory, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
@@ -199,10 +199,9 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// Warns of hooks that come after hookexec, if the agent takes the answer of the last one.
+    /// Warns of hooks that come after hookexec and may override it.
     fn later_hooks(&mut self) {
-        let Some(HookSettings { last_hook_wins: true, .. }) = self.agent.settings() else { return };
-        for (event, path) in later_hooks(self.files) {
+        for (event, path) in AgentFile::later_hooks(self.files) {
             if self.grade(event) == Grade::Problem {
                 let text = format!(
                     "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \

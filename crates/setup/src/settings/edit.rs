@@ -2,6 +2,7 @@
 
 use hookexec::Event;
 use hookexec_agents::{Agent, EntryMember, EntryShape, HookSettings, NativeEvent};
+use hookexec_files::json::parse_json;
 use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
 
@@ -149,7 +150,7 @@ impl AgentFile {
         let (plugin, text) = (self.plugin()?, self.text.as_deref()?);
         let (_, program) = text.split_once("process.env.HOOKEXEC ?? ")?;
         let (_, within) = text.split_once("process.env.HOOKEXEC_SECONDS ?? ")?;
-        let program: String = serde_json::from_str(program.lines().next()?).ok()?;
+        let program = parse_json(program.lines().next()?).ok()?.as_str()?.to_owned();
         let within = within.split_once(')')?.0.parse().ok()?;
         let is_same = self.plugin_text(plugin.text, &program, within) == text;
         if is_same { Some(program) } else { None }

@@ -56,24 +56,6 @@ pub fn inspect(agent: Agent, project: &Path) -> Vec<AgentFile> {
     found
 }
 
-/// Returns the events at which another hook comes after those of hookexec, each with its file. Agents read the
-/// hooks of a project first.
-pub fn later_hooks(files: &[AgentFile]) -> BTreeMap<&str, &Path> {
-    let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
-    for file in files.iter().rev() {
-        for entry in file.entries.as_deref().unwrap_or_default() {
-            let event = entry.event.as_str();
-            if entry.is_ours {
-                ours.insert(event);
-                later.remove(event);
-            } else if ours.contains(event) {
-                later.insert(event, file.path.as_path());
-            }
-        }
-    }
-    later
-}
-
 impl AgentFile {
     /// Looks at the file of one scope; `None` without a home directory, or if the agent has no such
     /// file.
@@ -93,6 +75,27 @@ impl AgentFile {
             None => file.read_entries(file.text.as_deref().unwrap_or_default()),
         };
         Some(file)
+    }
+
+    /// Returns the events at which another hook comes after those of hookexec, each with its file, under an
+    /// agent where the last hook wins. It reads the hooks of a project first.
+    pub fn later_hooks(files: &[Self]) -> BTreeMap<&str, &Path> {
+        let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
+        for file in files.iter().rev() {
+            let Some(HookSettings { last_hook_wins: true, .. }) = file.agent.settings() else {
+                break;
+            };
+            for entry in file.entries.as_deref().unwrap_or_default() {
+                let event = entry.event.as_str();
+                if entry.is_ours {
+                    ours.insert(event);
+                    later.remove(event);
+                } else if ours.contains(event) {
+                    later.insert(event, file.path.as_path());
+                }
+            }
+        }
+        later
     }
 
     /// Returns the agent's plugin, if this is the file of one.

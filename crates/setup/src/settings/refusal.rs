@@ -1,6 +1,7 @@
 //! Entries that an agent can't read, and for which it reads no hook of the whole file or event.
 
 use hookexec_agents::{Agent, EntryShape, HookSettings, Intolerance};
+use hookexec_files::json::parse_json;
 use serde_json::Value;
 
 use super::SettingsError;
@@ -32,7 +33,7 @@ pub(super) fn check(
 /// Checks the version of the file, which may be missing.
 fn version(layout: &HookSettings, settings: &Value) -> Result<(), Mistake> {
     let Some(version) = settings.get("version") else { return Ok(()) };
-    let known: Value = serde_json::from_str(layout.version.unwrap_or_default()).unwrap_or_default();
+    let known = parse_json(layout.version.unwrap_or_default()).unwrap_or_default();
     if known.is_null() || *version == known {
         return Ok(());
     }
