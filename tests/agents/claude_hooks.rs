@@ -677,6 +677,17 @@ fn a_script_with_the_line_ends_of_windows_is_named() {
     }
 }
 
+#[test]
+fn a_shells_own_exit_code_2_at_the_line_ends_of_windows_is_explained() {
+    let sandbox = Sandbox::new();
+    sandbox.script("guard.sh", "#!/bin/bash\r\nset -e\r\nexit 0\r\n");
+    sandbox.write("hooks.yaml", &hooks("pre_tool_use", "Bash", "bash ./guard.sh"));
+    let input = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let run = sandbox.hookexec(["run", "pre_tool_use", "--config", "hooks.yaml"]);
+    let done = run.stdin(input.to_string()).run().exits(2);
+    assert!(done.stdout.contains("guard.sh` has the line ends of Windows"), "{done:#?}");
+}
+
 // Python, Perl and dash end with exit code 2 if they can't open the script.
 #[test]
 fn a_script_that_is_missing_is_a_failure_and_no_block() {

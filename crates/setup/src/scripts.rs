@@ -40,7 +40,8 @@ pub fn missing(hook: &Hook, project: &Path) -> Vec<Diagnostic> {
         let file = directory.join(word);
         if has_windows_line_ends(&file) {
             let problem = format!("{} has the line ends of Windows", file.display());
-            let hint = "write it with those of Unix (`dos2unix`); until then the hook fails";
+            let hint =
+                "write it with those of Unix (`dos2unix`); until then the hook fails or denies";
             found.push(Diagnostic::warning(problem).hint(hint));
         }
     }

@@ -124,15 +124,37 @@ impl CommandHandler {
     /// Returns what to do about a file that the command names: it is looked for in the wrong directory,
     /// or it has the line ends of Windows.
     fn remedy_of_files(&self) -> Option<String> {
-        let Launch { program, arguments, directory, environment, .. } = &self.launch;
+        let Launch { directory, .. } = &self.launch;
+        place::path_from_config(&self.words(), directory, &self.config_dir)
+            .or_else(|| self.windows_line_ends())
+    }
+
+    fn windows_line_ends(&self) -> Option<String> {
+        let Launch { directory, environment, .. } = &self.launch;
+        place::windows_line_ends(&self.words(), directory, environment)
+    }
+
+    /// Returns the words in which files may be named.
+    fn words(&self) -> Vec<&str> {
+        let Launch { program, arguments, directory, .. } = &self.launch;
         let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if let Ok(file) = program.file()
             && let Ok(file) = file.strip_prefix(directory)
         {
             words.insert(0, file.to_str().unwrap_or_default());
         }
-        place::path_from_config(&words, directory, &self.config_dir)
-            .or_else(|| place::windows_line_ends(&words, directory, environment))
+        words
+    }
+
+    /// Returns a warning of a command that ended with this code. A shell ends with the code of a denial
+    /// itself if it can't read a script.
+    fn warning(&self, code: i32, leaked: &[&str]) -> Option<String> {
+        if ExitCode::of(code) == ExitCode::Blocks
+            && let Some(remedy) = self.windows_line_ends()
+        {
+            return Some(remedy);
+        }
+        leak_warning(leaked)
     }
 
     /// Returns the script that the command names, if it is not there and its interpreter said so.
@@ -174,7 +196,8 @@ impl CommandHandler {
                 }
                 Some(code) => {
                     let exited = Exited::new(code, stdout, stderr);
-                    return Ok(Exited { warning: leak_warning(&exchange.leaked()), ..exited });
+                    let warning = self.warning(code, &exchange.leaked());
+                    return Ok(Exited { warning, ..exited });
                 }
                 // Its text names the signal.
                 None => (
