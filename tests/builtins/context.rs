@@ -185,6 +185,7 @@ fn add_context_inserts_fields_of_the_input() {
     for (text, expected) in [
         ("plain", "plain"),
         ("in {{session_id}} at {{ cwd }}!", "in s1 at /w!"),
+        ("in ${session_id} at ${cwd}, $5!", "in s1 at /w, $5!"),
         ("{{.SessionID}} {{ .ToolUseID }} {{ .Iteration }}", "s1 u 3"),
         (
             "{{tool_input.path}} {{tool_input.list.1.x}} {{tool_input.list}}",
@@ -206,16 +207,16 @@ fn add_context_refuses_what_it_does_not_understand() {
         (&[][..], "it needs a text"),
         (
             &["{{sesion_id}}"],
-            "`{{sesion_id}}`: inputs have no field `sesion_id`; did you mean `session_id`?",
+            "`sesion_id`: inputs have no field `sesion_id`; did you mean `session_id`?",
         ),
-        (&["{{.Nonsense}}"], "`{{.Nonsense}}`: inputs have no field `nonsense`"),
+        (&["{{.Nonsense}}"], "`.Nonsense`: inputs have no field `nonsense`"),
         (&["a {{cwd"], "`{{cwd` lacks its `}}`"),
         (
             &["{{if .Cwd}}x{{end}}"],
-            "`{{if .Cwd}}` is not a field; only fields can be inserted, such as `{{session_id}}`",
+            "`if .Cwd` is not a field; only fields can be inserted, such as `${session_id}`",
         ),
-        (&["{{cwd.}}"], "`{{cwd.}}`: a part of the field's path is empty"),
-        (&["{{}}"], "`{{}}`: inputs have no field ``"),
+        (&["{{cwd.}}"], "`cwd.`: a part of the field's path is empty"),
+        (&["{{}}"], "``: inputs have no field ``"),
     ] {
         assert_eq!(refused("add_context", text), error);
     }

@@ -36,10 +36,22 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
 
 fn parse(text: &str, parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
     for part in template::parts(text, "{{", "}}") {
+        match part {
+            template::Part::Text(text) => parse_plain(text, parts)?,
+            template::Part::Field(field) => parts.push(Part::Field(path(field.trim())?)),
+            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`").into()),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the fields that are written as `${session_id}`.
+fn parse_plain(text: &str, parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
+    for part in template::parts(text, "${", "}") {
         parts.push(match part {
             template::Part::Text(text) => Part::Text(text.to_owned()),
-            template::Part::Field(field) => Part::Field(path(field.trim())?),
-            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`").into()),
+            template::Part::Field(field) => Part::Field(path(field)?),
+            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}`").into()),
         });
     }
     Ok(())
@@ -56,8 +68,9 @@ pub(super) fn path(field: &str) -> Result<Vec<String>, BuiltinError> {
     for key in field.strip_prefix('.').unwrap_or(field).split('.') {
         if key.contains(|letter: char| !letter.is_alphanumeric() && !"_-".contains(letter)) {
             return Err(format!(
-                "`{{{{{field}}}}}` is not a field; only fields can be inserted, such as `{{{{session_id}}}}`"
-            ).into());
+                "`{field}` is not a field; only fields can be inserted, such as `${{session_id}}`"
+            )
+            .into());
         }
         path.push(key.to_owned());
     }
@@ -67,14 +80,14 @@ pub(super) fn path(field: &str) -> Result<Vec<String>, BuiltinError> {
     let known = [Input::FIELDS, OTHER_FIELDS].concat();
     if !known.contains(&&*path[0]) {
         let meant = suggest::did_you_mean(suggest::closest(&path[0], known));
-        return Err(format!("`{{{{{field}}}}}`: inputs have no field `{}`{meant}", path[0]).into());
+        return Err(format!("`{field}`: inputs have no field `{}`{meant}", path[0]).into());
     }
     whole(field, path)
 }
 
 fn whole(field: &str, path: Vec<String>) -> Result<Vec<String>, BuiltinError> {
     if path.iter().any(String::is_empty) {
-        return Err(format!("`{{{{{field}}}}}`: a part of the field's path is empty").into());
+        return Err(format!("`{field}`: a part of the field's path is empty").into());
     }
     Ok(path)
 }
