@@ -149,7 +149,7 @@ section! {
     uncertain "uncertain": List, "",
         "something in the list can't be known before the call runs";
     field "field": Field, "an error",
-        "a path into the input: `tool_input.cmd` or `/tool_input/cmd`";
+        "a path into the input: `tool_input.command` or `/tool_input/command`";
     equals "equals": Json, "",
         "the value is this one. Types count: `3` is not `\"3\"`. How a number is written does \
          not: `3`, `3.0` and `3e0` are equal. Integers of any length are compared exactly, other \

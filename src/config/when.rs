@@ -19,8 +19,7 @@ const OPERATORS: [&str; 5] = ["equals", "in", "regex", "glob", "exists"];
 
 const ITEM_HINT: &str = "write `{ any: commands, field: program, in: [rm, dd] }`";
 
-const HINT: &str =
-    "write `{ field: tool_input.cmd, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
+const HINT: &str = "write `{ field: tool_input.command, regex: '^rm ' }`, or join several with `all`, `any`, `not`";
 
 /// The value of `all` or `any`.
 pub(crate) enum Parts {
@@ -205,8 +204,8 @@ impl Kind<'_> for Field {
                 return reader.refuse_with_hint(
                     node,
                     format!("`field: {written}`: {cause}"),
-                    "write keys joined by dots (`tool_input.cmd`) or a JSON pointer \
-                     (`/tool_input/cmd`)",
+                    "write keys joined by dots (`tool_input.command`) or a JSON pointer \
+                     (`/tool_input/command`)",
                 );
             }
         };
