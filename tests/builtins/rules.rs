@@ -734,6 +734,8 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         ask script -qc 'rm -rf x'
         ask su -lc 'rm -rf x' bob
         ask gosu bob rm -rf x
+        ask rtk rm -rf x
+        ask rtk proxy rm -rf x
         ask nix develop -c rm -rf x
         ask direnv exec . rm -rf x
         ask mise x -- rm -rf x

@@ -11,6 +11,7 @@ use super::mentions::Mention;
 use super::paths::{Here, Machine, PathPattern, hold, names};
 use super::pattern::Pattern;
 use super::place::Scene;
+use super::tools::ToolName;
 use super::uses::Touch;
 use super::values::with_values;
 use crate::calls::{Hidden, Reading};
@@ -45,7 +46,7 @@ pub(super) struct Conditions {
     pub(super) targets: Vec<PathPattern>,
     pub(super) files: Vec<PathPattern>,
     pub(super) touched: Touch,
-    pub(super) tools: Vec<String>,
+    pub(super) tools: Vec<ToolName>,
 }
 
 impl Conditions {

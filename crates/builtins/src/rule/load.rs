@@ -13,7 +13,7 @@ use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
 use super::paths::{Machine, PathPattern};
 use super::pattern::{Mistake, Pattern};
-use super::tools::plain;
+use super::tools::ToolName;
 use super::uses::Touch;
 use crate::builtins::Surroundings;
 use hookexec::config::{Groups as OwnGroups, Hook};
@@ -156,6 +156,10 @@ impl Loading<'_> {
             let hint = "write why, for the model and its user";
             self.reader.error_with_hint(reason.node, "the value is the reason", hint);
         }
+        if reason.value.contains("${") {
+            let hint = "write it as a text; the answer names what fits";
+            self.reader.error_with_hint(reason.node, "a reason takes no fields", hint);
+        }
         reason.value.clone()
     }
 
@@ -179,7 +183,7 @@ impl Loading<'_> {
             for name in item.value.split('|') {
                 let names = self.groups.of_kind(name.trim(), "tools");
                 for name in self.read(&item, names) {
-                    conditions.tools.push(plain(&name));
+                    conditions.tools.push(ToolName::of(&name));
                 }
             }
         }

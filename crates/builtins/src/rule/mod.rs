@@ -112,6 +112,10 @@ pub fn listed_tools(hook: &Hook) -> ListedTools {
 fn names(items: Option<Items<'_>>) -> Vec<String> {
     let mut names = Vec::new();
     for item in items.unwrap_or_default().0 {
+        if item.value.starts_with('!') {
+            // It is a mistake of its own.
+            continue;
+        }
         for name in item.value.split('|') {
             names.push(name.trim().to_owned());
         }

@@ -5,16 +5,37 @@ use crate::tools::{TOOL_KINDS, other_names};
 use hookexec::Input;
 use hookexec_files::text::is_invisible;
 
-use super::glob::one_fits;
+use super::glob::glob;
+
+/// The name of a tool, of a kind of tools, or a pattern of these, in small letters.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ToolName {
+    written: String,
+    /// In the name of an MCP tool `-` and `.` are `_`: agents differ in them.
+    plain: String,
+}
+
+impl ToolName {
+    pub(super) fn of(name: &str) -> Self {
+        let written = name.to_lowercase();
+        let plain = written.clone();
+        let plain = if is_of_server(&plain) { plain.replace(['-', '.'], "_") } else { plain };
+        Self { written, plain }
+    }
+}
+
+fn is_of_server(name: &str) -> bool {
+    name.starts_with("mcp__")
+}
 
 /// The tool of a call: its old and new names, the names of MCP tools that it can be read as, and its
 /// kinds.
 #[derive(Debug)]
 pub(super) struct CalledTool {
     /// The first is that of the call.
-    names: Vec<String>,
-    readings: Vec<String>,
-    kinds: Vec<String>,
+    names: Vec<ToolName>,
+    readings: Vec<ToolName>,
+    kinds: Vec<ToolName>,
     /// Whether the name can't be that of a tool: a host that trims it would call another one.
     is_odd: bool,
 }
@@ -23,61 +44,59 @@ impl CalledTool {
     pub(super) fn of(input: &Input) -> Self {
         let name = input.tool();
         let is_odd = name.is_empty() || name != name.trim() || name.contains(is_invisible);
-        let mut names = vec![plain(name)];
-        names.extend(other_names(name).map(plain));
-        let mut all: Vec<String> = kinds(input).iter().map(|kind| plain(kind)).collect();
-        all.retain(|kind| !names[1..].contains(kind));
-        let (readings, kinds) = all.into_iter().partition(|kind| kind.starts_with("mcp__"));
-        Self { names, readings, kinds, is_odd }
+        let mut names = vec![ToolName::of(name)];
+        names.extend(other_names(name).map(ToolName::of));
+        let (mut readings, mut others) = (Vec::new(), Vec::new());
+        for kind in kinds(input) {
+            let kind = ToolName::of(&kind);
+            if is_of_server(&kind.plain) {
+                readings.push(kind);
+            } else if !names[1..].contains(&kind) {
+                others.push(kind);
+            }
+        }
+        Self { names, readings, kinds: others, is_odd }
     }
 
     /// Returns whether it reads and changes files or addresses, and certainly does nothing else.
     pub(super) fn is_of_files(&self) -> bool {
         const KINDS: [&str; 7] = ["read", "write", "edit", "list", "glob", "grep", "fetch"];
-        are_listed(&KINDS, &self.kinds)
+        let mut kinds = self.kinds.iter();
+        !self.kinds.is_empty() && kinds.all(|kind| KINDS.contains(&&*kind.plain))
     }
 
     pub(super) fn is(&self, kind: &str) -> bool {
-        count_listed(&[kind], &self.kinds) > 0
+        self.kinds.iter().any(|own| own.plain == kind)
     }
 
     /// Returns whether one of its names or kinds is listed.
-    pub(super) fn is_one_of(&self, patterns: &[String]) -> bool {
-        let all = [&self.names[..], &self.readings, &self.kinds].concat();
-        self.is_odd || count_listed(patterns, &all) > 0
+    pub(super) fn is_one_of(&self, patterns: &[ToolName]) -> bool {
+        for name in [&self.names, &self.readings, &self.kinds].into_iter().flatten() {
+            if patterns.iter().any(|pattern| glob(&pattern.plain, &name.plain)) {
+                return true;
+            }
+        }
+        self.is_odd
     }
 
     /// Returns whether it is listed under each name that it can be read as, or each of its kinds is.
-    pub(super) fn is_certainly_one_of(&self, patterns: &[String]) -> bool {
+    /// The name counts as it is written: `a-b` and `a_b` may be two servers.
+    pub(super) fn is_certainly_one_of(&self, patterns: &[ToolName]) -> bool {
         if self.is_odd {
             return false;
         }
-        if are_listed(patterns, &self.kinds) || are_listed(patterns, &self.readings) {
-            return true;
+        for names in [&self.kinds, &self.readings] {
+            if !names.is_empty() && names.iter().all(|name| is_listed(patterns, name)) {
+                return true;
+            }
         }
         // The name of a kind says too little: Kiro's `write` also edits.
-        let kind = TOOL_KINDS.iter().find(|(kind, _)| *kind == self.names[0]);
-        kind.is_none() && count_listed(patterns, &self.names) > 0
+        let kind = TOOL_KINDS.iter().find(|(kind, _)| *kind == self.names[0].plain);
+        kind.is_none() && self.names.iter().any(|name| is_listed(patterns, name))
     }
 }
 
-/// Returns whether there are names, and all of them are listed.
-fn are_listed(patterns: &[impl AsRef<str>], names: &[String]) -> bool {
-    !names.is_empty() && count_listed(patterns, names) == names.len()
-}
-
-/// Returns how many of the names are listed.
-fn count_listed(patterns: &[impl AsRef<str>], names: &[String]) -> usize {
-    let mut count = 0;
-    for name in names {
-        count += usize::from(one_fits(patterns, name));
-    }
-    count
-}
-
-/// Returns a name as names are compared: in small letters, and in that of an MCP tool `-` and `.` are
-/// `_`.
-pub(super) fn plain(name: &str) -> String {
-    let name = name.to_lowercase();
-    if name.starts_with("mcp__") { name.replace(['-', '.'], "_") } else { name }
+/// Returns whether a name is listed as it is written.
+fn is_listed(patterns: &[ToolName], name: &ToolName) -> bool {
+    patterns.iter().any(|pattern| glob(&pattern.written, &name.written))
 }
