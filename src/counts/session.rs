@@ -35,7 +35,7 @@ impl Session {
     ) -> Result<bool, CountError> {
         let Counted { window, row, span, most, again, .. } = counted;
         let name = name_of(hook, counted);
-        if let Some(known) = self.counters.get(&name).filter(|_| *again) {
+        if *again && let Some(known) = self.counters.get(&name) {
             return Ok(!known.full);
         }
         for (name, counter) in &mut self.counters {
@@ -77,11 +77,14 @@ impl Session {
         now: u64,
     ) -> Result<bool, CountError> {
         let name = name_of(hook, counted);
-        if self.counters.get(&name).is_some_and(|known| known.full && !counted.again) {
+        if let Some(known) = self.counters.get(&name)
+            && known.full
+            && !counted.again
+        {
             self.counters.remove(&name);
         }
         let before_last = Counted { most: counted.most - 1, ..*counted };
-        self.count(hook, &before_last, now).map(|is_free| !is_free)
+        Ok(!self.count(hook, &before_last, now)?)
     }
 
     pub(super) fn spend(&mut self, hook: &str, units: i64, most: u64) -> bool {
@@ -103,11 +106,14 @@ impl Session {
         for (name, counter) in &self.counters {
             if is_of(hook, name) && counter.window != current {
                 let last = newest.entry(&counter.window).or_default();
-                *last = counter.times.iter().copied().chain([*last]).max().unwrap_or_default();
+                for time in &counter.times {
+                    *last = (*last).max(*time);
+                }
             }
         }
         let oldest = newest.into_iter().min_by_key(|(_, last)| *last);
-        let Some(oldest) = oldest.map(|(window, _)| window.to_owned()) else { return };
+        let Some((oldest, _)) = oldest else { return };
+        let oldest = oldest.to_owned();
         self.counters.retain(|name, counter| !is_of(hook, name) || counter.window != oldest);
     }
 

@@ -50,15 +50,17 @@ impl Deadlines {
     /// Returns the deadlines for hooks of `plans`, for a caller that needs the answer by `caller`.
     pub(super) fn new<'p>(plans: impl Iterator<Item = &'p Plan>, caller: Option<Instant>) -> Self {
         let started = now();
-        let shortest = plans.filter_map(|plan| plan.shortest_deadline).min();
-        let first_of_layers = shortest.and_then(|deadline| started.checked_add(deadline));
+        let mut first_of_layers = None;
+        if let Some(shortest) = plans.filter_map(|plan| plan.shortest_deadline).min() {
+            first_of_layers = started.checked_add(shortest);
+        }
         Self { started, caller, first_of_layers }
     }
 
     /// Returns the end of the time of rewriters whose turns begin now: half of what is left.
     pub(super) fn end_of_turns(&self) -> Option<Instant> {
         let now = now();
-        let end = self.caller.into_iter().chain(self.first_of_layers).min()?;
+        let end = [self.caller, self.first_of_layers].into_iter().flatten().min()?;
         Some(now + end.saturating_duration_since(now) / 2)
     }
 
@@ -74,20 +76,24 @@ impl Deadlines {
             *end = end.checked_sub(kept).unwrap_or(now);
         }
         let [share_answer, caller_answer] = ends;
-        let deadline = bound.hook.limits.deadline.filter(|_| bound.hook.phase.is_answered());
-        let layer = deadline.and_then(|limit| self.started.checked_add(limit));
+        let layer = match bound.hook.limits.deadline {
+            Some(limit) if bound.hook.phase.is_answered() => self.started.checked_add(limit),
+            _ => None,
+        };
         let by_caller = if bound.hook.event == Event::Approval { NOBODY } else { BY_CALLER };
         let mut until = (now + bound.hook.timeout, None);
         for (at, late_message) in
             [(layer, BY_LAYER), (share_answer, BY_SHARE), (caller_answer, by_caller)]
         {
-            if let Some(at) = at.filter(|at| *at < until.0) {
+            if let Some(at) = at
+                && at < until.0
+            {
                 until = (at, Some(late_message));
             }
         }
         let (answer, late_message) = until;
         let mut stop = answer + grace;
-        for end in self.caller.into_iter().chain(share) {
+        for end in [self.caller, share].into_iter().flatten() {
             stop = stop.min(end);
         }
         Until { answer, stop, late_message }

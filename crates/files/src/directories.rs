@@ -79,9 +79,9 @@ pub fn is_in_project(directory: &Path, project: &Path) -> bool {
         if !directory.starts_with(path) || (index > 0 && !is_repository(path)) {
             continue;
         }
-        let home = home_directory().map(|home| resolve(&home));
-        if home.is_none_or(|home| !home.starts_with(path)) {
-            return true;
+        match home_directory() {
+            Some(home) if resolve(&home).starts_with(path) => {}
+            _ => return true,
         }
     }
     false

@@ -115,11 +115,16 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
 pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (draft, mut file) = new_draft(path, true)?;
-    // Unlike a rename, a link never replaces a file.
-    let written = file.write_all(bytes).and_then(|()| fs::hard_link(&draft, path));
+    let (draft, file) = new_draft(path, true)?;
+    let linked = link_draft(file, bytes, &draft, path);
     drop(fs::remove_file(&draft));
-    written
+    linked
+}
+
+/// Writes a draft and gives it a second name, which never replaces a file, unlike a rename.
+fn link_draft(mut file: File, bytes: &[u8], draft: &Path, path: &Path) -> io::Result<()> {
+    file.write_all(bytes)?;
+    fs::hard_link(draft, path)
 }
 
 /// Writes a file that only the user can read: whole, by a rename, or not at all.
@@ -143,12 +148,24 @@ pub fn replace(
     is_private: bool,
     prepare: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (draft, mut file) = new_draft(path, is_private)?;
-    let prepared = file.write_all(bytes).and_then(|()| prepare(&file));
-    let written = prepared.and_then(|()| file.sync_all());
-    drop(file);
-    let replaced = written.and_then(|()| fs::rename(&draft, path));
+    let (draft, file) = new_draft(path, is_private)?;
+    let replaced = rename_draft(file, bytes, &draft, path, prepare);
     replaced.inspect_err(|_| drop(fs::remove_file(&draft)))
+}
+
+/// Writes a draft to the disk and renames it, when it is closed, as Windows wants it.
+fn rename_draft(
+    mut file: File,
+    bytes: &[u8],
+    draft: &Path,
+    path: &Path,
+    prepare: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<()> {
+    file.write_all(bytes)?;
+    prepare(&file)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(draft, path)
 }
 
 /// Makes a file beside `path` that no other program knows.

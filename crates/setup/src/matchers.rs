@@ -21,7 +21,7 @@ pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let ListedTools { needed, others } = listed_tools(hook);
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
     found.extend(unlisted(hook, &needed, agents));
-    for name in needed.iter().chain(&others) {
+    for name in [&needed, &others].into_iter().flatten() {
         if !name.contains(['*', '@']) {
             found.extend(misspelt(name, "its tool"));
         }
@@ -105,9 +105,11 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     };
     let matcher = hook.matcher.as_str();
     let mut kinds: Vec<String> = Vec::new();
-    for kind in names.iter().flat_map(|name| tools::kinds_anywhere(name)) {
-        if TOOL_KINDS.iter().any(|(known, _)| *known == kind) && !kinds.contains(&kind) {
-            kinds.push(kind);
+    for name in names {
+        for kind in tools::kinds_anywhere(name) {
+            if tools::is_kind(&kind) && !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
         }
     }
     let kinds = if kinds.is_empty() { String::new() } else { format!(": `{}`", kinds.join("|")) };

@@ -8,8 +8,12 @@ pub fn same_json(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => same_number(left, right),
         (Value::Array(left), Value::Array(right)) => {
+            for (left, right) in left.iter().zip(right) {
+                if !same_json(left, right) {
+                    return false;
+                }
+            }
             left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| same_json(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             for (key, left) in left {
@@ -28,12 +32,15 @@ pub fn same_json(left: &Value, right: &Value) -> bool {
 /// `10.0000000000000000000000001` is `10`. Integers are compared digit by digit, because they may be
 /// identifiers.
 fn same_number(left: &Number, right: &Number) -> bool {
-    let floats = left.as_f64().zip(right.as_f64());
+    if left == right {
+        return true;
+    }
+    let (Some(float), Some(other)) = (left.as_f64(), right.as_f64()) else { return false };
     #[expect(clippy::float_cmp, reason = "the question is whether they are equal")]
-    let equal = floats.is_some_and(|(left, right)| left == right);
+    let is_equal = float == other;
     // Larger integers are not all distinct as floats.
-    let exact = floats.is_none_or(|(float, _)| float.abs() < 9_007_199_254_740_992.0);
-    left == right || equal && (exact || !(is_integer(left) && is_integer(right)))
+    let is_exact = float.abs() < 9_007_199_254_740_992.0;
+    is_equal && (is_exact || !(is_integer(left) && is_integer(right)))
 }
 
 fn is_integer(number: &Number) -> bool {

@@ -41,9 +41,12 @@ impl Stamps {
         // Another change of the newest place might go unnoticed: the clock of a file system is coarse, and
         // two changes so close may carry the same time.
         let coarse = Duration::from_millis(20);
-        let settled = newest.map(|newest| newest + coarse).filter(|settled| *settled > since);
+        let settled = match newest {
+            Some(newest) if newest + coarse > since => Some(newest + coarse),
+            _ => None,
+        };
         // How long a reading may take, so that no file is likely to change meanwhile.
-        let at_once = since.elapsed().is_ok_and(|took| took <= Duration::from_millis(50));
+        let at_once = matches!(since.elapsed(), Ok(took) if took <= Duration::from_millis(50));
         // A new place may have changed while the others were read.
         let slow = if has_new && !at_once { Some(SystemTime::UNIX_EPOCH) } else { None };
         let end = [settled, slow, expires].into_iter().flatten().min();
@@ -58,8 +61,12 @@ impl Stamps {
 
     /// Returns whether something may have changed since. Takes microseconds for each place.
     pub fn outdated(&self) -> bool {
-        self.end.is_some_and(|end| SystemTime::now() >= end)
-            || self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
+        if let Some(end) = self.end
+            && SystemTime::now() >= end
+        {
+            return true;
+        }
+        self.places.iter().any(|(place, stamp)| stamp_of(place) != *stamp)
     }
 }
 

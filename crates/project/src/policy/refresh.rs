@@ -35,7 +35,7 @@ pub fn refresh(policy: &mut Policy, test: TestPolicy) -> Result<bool, PolicyFail
     let new = new_version(policy, test);
     match &new {
         Ok(new) => {
-            let mut in_force = new.clone().or_else(|| before.clone());
+            let mut in_force = new.as_ref().or(before.as_ref()).cloned();
             if let Some(in_force) = &mut in_force {
                 in_force.confirmed = now();
             }
@@ -76,7 +76,8 @@ fn new_version(policy: &Policy, test: TestPolicy) -> Result<Option<InForce>, Pol
         confirmed: 0,
     };
     check_succession(policy, &new)?;
-    if sound.is_none_or(|in_force| in_force.digest != new.digest) {
+    let is_in_force = matches!(sound, Some(in_force) if in_force.digest == new.digest);
+    if !is_in_force {
         put(policy, &archive, &new.digest, test)?;
     }
     Ok(Some(new))

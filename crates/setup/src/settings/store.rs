@@ -74,12 +74,12 @@ fn unchanged(path: &Path, known: Option<&str>) -> io::Result<()> {
 /// Removes the directories above `path` that are empty now, below the user's home and the project.
 pub(super) fn remove_empty_directories(path: &Path) {
     let project = std::env::current_dir().ok();
-    let roots: Vec<PathBuf> = hookexec::home_directory().into_iter().chain(project).collect();
+    let roots: Vec<PathBuf> = [hookexec::home_directory(), project].into_iter().flatten().collect();
     for directory in path.ancestors().skip(1) {
-        let is_root = roots.iter().any(|root| directory == root);
         let is_below = roots.iter().any(|root| directory.starts_with(root));
         // `remove_dir` fails where other files are.
-        if is_root || !is_below || fs::remove_dir(directory).is_err() {
+        if roots.contains(&directory.to_owned()) || !is_below || fs::remove_dir(directory).is_err()
+        {
             break;
         }
     }

@@ -32,9 +32,10 @@ pub(super) fn apply(
     if old.is_none() && add.is_empty() {
         return Err(CommandError::usage(format!("{shown} does not exist")));
     }
-    let (mark, old_text) = match old.as_deref() {
-        Some(text) => text.strip_prefix('\u{feff}').map_or(("", text), |text| ("\u{feff}", text)),
-        None => ("", ""),
+    let old_text = old.as_deref().unwrap_or_default();
+    let (mark, old_text) = match old_text.strip_prefix('\u{feff}') {
+        Some(text) => ("\u{feff}", text),
+        None => ("", old_text),
     };
     let (mut said, mut text) = (String::new(), old_text.to_owned());
     for name in add {
