@@ -64,7 +64,10 @@ impl Place {
         {
             return fs::symlink_metadata(link);
         }
-        fs::metadata(&self.path).or_else(|_| fs::symlink_metadata(&self.path))
+        match fs::metadata(&self.path) {
+            Ok(found) => Ok(found),
+            Err(_) => fs::symlink_metadata(&self.path),
+        }
     }
 }
 
@@ -108,7 +111,9 @@ impl Loaded {
                 places.push(Place::at(store.directory().to_owned()));
             }
             for file in &self.project_files {
-                places.extend(file.places.iter().cloned().map(Place::at));
+                for path in &file.places {
+                    places.push(Place::at(path.clone()));
+                }
             }
         }
         for path in &self.config.files {
@@ -119,16 +124,25 @@ impl Loaded {
         // Another user who may write above a file can replace it.
         let mut above = BTreeSet::new();
         for place in &places {
-            above.extend(place.path.ancestors().skip(1).map(Path::to_owned));
+            for directory in place.path.ancestors().skip(1) {
+                above.insert(directory.to_owned());
+            }
         }
         for directory in directories {
-            above.extend(directory.ancestors().map(Path::to_owned));
-            places.extend([directory.join(FILE), directory.join(DROP_INS)].map(Place::at));
+            for directory in directory.ancestors() {
+                above.insert(directory.to_owned());
+            }
+            places.push(Place::at(directory.join(FILE)));
+            places.push(Place::at(directory.join(DROP_INS)));
         }
-        places.extend(above.into_iter().map(Place::rights_of));
+        for directory in above {
+            places.push(Place::rights_of(directory));
+        }
         for policy in &self.policies {
             places.push(Place::at(policy.store.state_file()));
-            places.extend(policy.files.iter().cloned().map(Place::at));
+            for file in &policy.files {
+                places.push(Place::at(file.clone()));
+            }
         }
         places.sort();
         places.dedup();

@@ -75,10 +75,13 @@ pub(super) fn note(all: &mut [Goals], explanations: &[Explanation], verdict: &Ve
         let report = take_report(explanation, &mut reports);
         // A duplicate is done by its twin.
         let is_twin = matches!(explanation.selection, Selection::DuplicateOf(_));
-        let ran = report.is_some_and(|report| report.status != HookStatus::Skipped);
+        let (ran, had_opinion) = match report {
+            Some(report) => (report.status != HookStatus::Skipped, report.decision.is_some()),
+            None => (false, false),
+        };
         let holds = explanation.condition.as_ref().map(|trace| trace.holds);
         goals.ran |= ran || is_twin;
-        goals.had_opinion |= is_twin || report.is_some_and(|report| report.decision.is_some());
+        goals.had_opinion |= is_twin || had_opinion;
         goals.held |= ran || is_twin || holds == Some(true);
         goals.did_not_hold |= is_twin || holds == Some(false);
     }

@@ -42,13 +42,13 @@ impl Socket {
     /// When it is not called within a Tokio runtime that has I/O enabled.
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
         let shown = path;
-        let path = std::path::absolute(path).map_err(failed(shown))?;
+        let path = std::path::absolute(path).or_failed(shown)?;
         check_directory(path.parent().unwrap_or(Path::new("/")), shown)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
-        let Some(lock) = files::try_lock(lock.as_ref()).map_err(failed(shown))? else {
+        let Some(lock) = files::try_lock(lock.as_ref()).or_failed(shown)? else {
             return Err(ListenError::InUse(shown.to_owned()));
         };
         if let Ok(found) = path.symlink_metadata() {
@@ -58,10 +58,10 @@ impl Socket {
             if is_in_use(&path) {
                 return Err(ListenError::OtherProgram(shown.to_owned()));
             }
-            fs::remove_file(&path).map_err(failed(shown))?;
+            fs::remove_file(&path).or_failed(shown)?;
         }
-        let listener = UnixListener::bind(&path).map_err(failed(shown))?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed(shown))?;
+        let listener = UnixListener::bind(&path).or_failed(shown)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).or_failed(shown)?;
         let identity = system::identity(&path);
         Ok(Self { listener, path, identity, _lock: lock })
     }
@@ -104,15 +104,24 @@ fn is_in_use(path: &Path) -> bool {
     }
 }
 
-/// Returns the function that says that the socket at `path` can't be made.
-fn failed(path: &Path) -> impl Fn(io::Error) -> ListenError {
-    |cause| ListenError::Failed { path: path.to_owned(), cause }
+trait OrFailed<T> {
+    /// Returns an error that says that the socket at `path` can't be made.
+    fn or_failed(self, path: &Path) -> Result<T, ListenError>;
+}
+
+impl<T> OrFailed<T> for io::Result<T> {
+    fn or_failed(self, path: &Path) -> Result<T, ListenError> {
+        match self {
+            Ok(value) => Ok(value),
+            Err(cause) => Err(ListenError::Failed { path: path.to_owned(), cause }),
+        }
+    }
 }
 
 /// Makes sure that only the user can enter the directory of the socket `shown`.
 fn check_directory(directory: &Path, shown: &Path) -> Result<(), ListenError> {
-    files::private_directory(directory).map_err(failed(shown))?;
-    let found = directory.metadata().map_err(failed(shown))?;
+    files::private_directory(directory).or_failed(shown)?;
+    let found = directory.metadata().or_failed(shown)?;
     if !system::belongs_to_user(&found) {
         return Err(ListenError::OtherUser(directory.to_owned()));
     }
