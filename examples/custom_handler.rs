@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use hookexec::config::Hook;
 use hookexec::{
-    BoxFuture, BuildError, Builtin, Call, Config, Event, Executor, Handler, HandlerEnv,
+    AsyncHandler, BuildError, Builtin, Call, Config, Event, Executor, Handler, HandlerEnv,
     HandlerError, HandlerFactory, HandlerResult, Input, Output, Registry,
 };
 use serde::Deserialize;
@@ -134,17 +134,15 @@ fn rate_limit(_: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildErro
     Ok(Arc::new(RateLimiter { limit, made: Mutex::default() }))
 }
 
-impl Handler for RateLimiter {
-    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async move {
-            let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = made.entry(call.input.session_id.clone()).or_default();
-            *count += 1;
-            let RateLimit { calls, hint } = &self.limit;
-            if *count <= calls.get() {
-                return Ok(None.into());
-            }
-            Ok(Output::deny(format!("more than {calls} calls; {hint}")).into())
-        })
+impl AsyncHandler for RateLimiter {
+    async fn run(&self, call: &Call<'_>) -> Result<HandlerResult, HandlerError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = made.entry(call.input.session_id.clone()).or_default();
+        *count += 1;
+        let RateLimit { calls, hint } = &self.limit;
+        if *count <= calls.get() {
+            return Ok(None.into());
+        }
+        Ok(Output::deny(format!("more than {calls} calls; {hint}")).into())
     }
 }

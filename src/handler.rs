@@ -64,6 +64,21 @@ pub trait Handler: Send + Sync + 'static {
     }
 }
 
+/// A [`Handler`] that is written as an `async fn` and needs nothing but its defaults.
+pub trait AsyncHandler: Send + Sync + 'static {
+    /// See [`Handler::run`].
+    fn run(
+        &self,
+        call: &Call<'_>,
+    ) -> impl Future<Output = Result<HandlerResult, HandlerError>> + Send;
+}
+
+impl<H: AsyncHandler> Handler for H {
+    fn run<'a>(&'a self, call: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
+        Box::pin(AsyncHandler::run(self, call))
+    }
+}
+
 /// The result of one run of a hook.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -231,7 +231,9 @@ pub use event::{
     ContextMode, Contract, Event, FailureMode, MAX_CONTINUES, Permission, Rewrite, UnknownEvent,
 };
 pub use executor::{build::ExecutorBuilder, dispatch::Executor};
-pub use handler::{BoxFuture, Exited, Failure, Handler, HandlerError, HandlerResult, call::Call};
+pub use handler::{
+    AsyncHandler, BoxFuture, Exited, Failure, Handler, HandlerError, HandlerResult, call::Call,
+};
 pub use handlers::builtin::Builtin;
 pub use hookexec_files::directories::home_directory;
 pub use registry::{entries::Registry, env::HandlerEnv, factory::HandlerFactory};

@@ -19,11 +19,10 @@ impl DeclaredEvents {
         Self { host, events: events.into_iter().collect() }
     }
 
-    /// Returns a declaration of what the drivers fire by themselves around sessions, turns, model
-    /// calls and tool calls.
+    /// Returns a declaration of what the drivers fire around sessions, turns, model calls, tool calls
+    /// and subagents.
     ///
-    /// A host that compacts, runs subagents or fires events of its own adds them with
-    /// [`and`](Self::and).
+    /// A host that compacts or fires events of its own adds them with [`and`](Self::and).
     pub fn driven() -> Self {
         Self::new("this agent", DRIVEN)
     }
@@ -63,8 +62,8 @@ impl DeclaredEvents {
     }
 }
 
-/// The events that the drivers fire by themselves.
-const DRIVEN: [Event; 20] = [
+/// The events that the drivers fire.
+const DRIVEN: [Event; 22] = [
     Event::SessionStart,
     Event::SessionEnd,
     Event::OnSessionResume,
@@ -85,4 +84,6 @@ const DRIVEN: [Event; 20] = [
     Event::OnToolApprovalDecision,
     Event::ToolResponseTransform,
     Event::PostToolUse,
+    Event::SubagentStart,
+    Event::SubagentStop,
 ];

@@ -267,9 +267,23 @@ impl<'a> Batch<'a> {
         F: Fn(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
+        self.run_each(execute, |_, _| ()).await
+    }
+
+    /// Like [`run`](Self::run), and calls `tell` with the place and the outcome of each call as soon as
+    /// it has ended.
+    pub async fn run_each<F, R>(
+        self,
+        execute: F,
+        tell: impl Fn(usize, &ToolOutcome),
+    ) -> Vec<ToolOutcome>
+    where
+        F: Fn(AuthorizedCall) -> R,
+        R: Future<Output = Result<Value, ToolError>>,
+    {
         let Self { runs, settled, mut cancel } = self;
         let (stop, stopped) = watch::channel(false);
-        let (settled, stop, execute) = (&settled, &stop, &execute);
+        let (settled, stop, execute, tell) = (&settled, &stop, &execute, &tell);
         let mut driven = Vec::with_capacity(runs.len());
         for (place, run) in runs.into_iter().enumerate() {
             let mut stopped = stopped.clone();
@@ -287,6 +301,7 @@ impl<'a> Batch<'a> {
                 if outcome.stop().is_some() {
                     stop.send_replace(true);
                 }
+                tell(place, &outcome);
                 outcome
             });
         }

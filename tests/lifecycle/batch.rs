@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use hookexec::lifecycle::{ToolEnd, ToolOutcome};
+use hookexec::lifecycle::{AuthorizedCall, ToolEnd, ToolOutcome};
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Event, Input, Output};
 use tokio::sync::{Notify, oneshot};
@@ -24,20 +24,23 @@ fn stops(event: Event, input: &Input) -> Act {
 #[tokio::test]
 async fn outcomes_come_in_the_order_of_the_calls() {
     let (session, _) = session(silent()).await;
-    let second_done = Notify::new();
+    let (second_done, told) = (Notify::new(), Mutex::new(Vec::new()));
+    let execute = async |call: AuthorizedCall| {
+        let name = call.text("cmd")?.to_owned();
+        // The first can only end after the second: they do run at once.
+        if name == "first" {
+            second_done.notified().await;
+        } else {
+            second_done.notify_one();
+        }
+        Ok(name.into())
+    };
     let outcomes = session
         .batch(vec![shell("first"), shell("second")])
-        .run(async |call| {
-            let name = call.text("cmd")?.to_owned();
-            // The first can only end after the second: they do run at once.
-            if name == "first" {
-                second_done.notified().await;
-            } else {
-                second_done.notify_one();
-            }
-            Ok(name.into())
-        })
+        .run_each(execute, |place, outcome| told.lock().unwrap().push((place, outcome.for_model())))
         .await;
+    let each = [(1, "second".to_owned()), (0, "first".to_owned())];
+    assert_eq!(*told.lock().unwrap(), each);
     let said: Vec<String> = outcomes.iter().map(ToolOutcome::for_model).collect();
     assert_eq!(said, ["first", "second"]);
     session.end("exit").await;

@@ -38,8 +38,6 @@ fn what_the_drivers_fire_leaves_out_what_only_a_host_can_know() {
             Event::UserSteeringMessagesSubmit,
             Event::UserFollowupSubmit,
             Event::PreCompact,
-            Event::SubagentStart,
-            Event::SubagentStop,
             Event::OnAgentSwitch,
             Event::BeforeCompaction,
             Event::AfterCompaction,

@@ -7,7 +7,7 @@ use hookexec::config::{Diagnostics, Hook};
 use hookexec::lifecycle::{Approval, ApprovalRequest};
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{
-    BoxFuture, BuildError, Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError,
+    AsyncHandler, BuildError, Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError,
     HandlerFactory, HandlerResult, Input, Output, Registry,
 };
 use serde::Deserialize;
@@ -118,14 +118,12 @@ struct AtMost {
     made: Mutex<u64>,
 }
 
-impl Handler for AtMost {
-    fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
-        Box::pin(async {
-            let mut made = self.made.lock().unwrap();
-            *made += 1;
-            let over = *made > self.calls;
-            Ok(if over { Some(Output::deny("enough")) } else { None }.into())
-        })
+impl AsyncHandler for AtMost {
+    async fn run(&self, _: &Call<'_>) -> Result<HandlerResult, HandlerError> {
+        let mut made = self.made.lock().unwrap();
+        *made += 1;
+        let over = *made > self.calls;
+        Ok(if over { Some(Output::deny("enough")) } else { None }.into())
     }
 }
 
