@@ -447,10 +447,12 @@ hooks:
         let problems = Config::from_yaml(text, "x.yaml").unwrap_err();
         assert_eq!(
             problems.to_string(),
-            "x.yaml:2: a hook needs a `type`\n\
-             x.yaml:3: `timeout` is not a valid duration: `0`\n\
-             x.yaml:3: unknown key `tiemout` in a hook\n\
-             x.yaml:4: unknown key `pre_tool_us`"
+            "x.yaml:2:3: a hook needs a `type`; add `type:` with `rule`, `command`, `builtin`, \
+             `process`, `http`, `mcp` or `model`\n\
+             x.yaml:3:41: `timeout` is not a valid duration: `0`; write seconds (`5`, `0.5`) or a \
+             number with a unit: `500ms`, `30s`, `2m`, `1h`\n\
+             x.yaml:3:44: unknown key `tiemout` in a hook; did you mean `timeout`?\n\
+             x.yaml:4:1: unknown key `pre_tool_us`; did you mean `pre_tool_use`?"
         );
     }
 }

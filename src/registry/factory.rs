@@ -210,7 +210,7 @@ mod tests {
         let hook = "{ type: own, shell: sh, dialect: claude-code }";
         let told = problems(registry.clone(), hook);
         assert!(
-            told.contains("hooks.yaml:2: `shell` has no meaning for hooks of type `own`"),
+            told.contains("hooks.yaml:2:25: `shell` has no meaning for hooks of type `own`"),
             "{told}"
         );
         assert_eq!(told.matches("`dialect` has no meaning").count(), 1, "{told}");
@@ -239,9 +239,9 @@ mod tests {
         registry.register("other", silent());
         assert_eq!(problems(registry.clone(), "{ type: own, colour: red }"), "");
         for (hook, problem) in [
-            ("{ type: own, colour: [red] }", "hooks.yaml:2: `colour` must be text, not a list"),
-            ("{ type: own, color: red }", "hooks.yaml:2: unknown key `color` in a hook"),
-            ("{ type: other, colour: red }", "hooks.yaml:2: unknown key `colour` in a hook"),
+            ("{ type: own, colour: [red] }", "hooks.yaml:2:26: `colour` must be text, not a list"),
+            ("{ type: own, color: red }", "unknown key `color` in a hook"),
+            ("{ type: other, colour: red }", "unknown key `colour` in a hook"),
         ] {
             let told = problems(registry.clone(), hook);
             assert!(told.contains(problem), "{hook}: {told}");
@@ -373,7 +373,10 @@ pre_tool_use:
             Executor::builder(config.clone()).registry(registry.clone()).build()
         };
         let problems = build(&registry).err().unwrap().to_string();
-        assert!(problems.contains("hooks.yaml:4: `when` looks at commands or files"), "{problems}");
+        assert!(
+            problems.contains("hooks.yaml:4:28: `when` looks at commands or files"),
+            "{problems}"
+        );
 
         registry.describe_calls_by(&Runs);
         let executor = build(&registry).unwrap();

@@ -46,7 +46,7 @@ fn what_cannot_be_imported_is_named_by_its_line_and_nothing_is_written() {
     insta::assert_snapshot!("refused-by-line", import(&sandbox, &[]).stderr);
     let done = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(0);
     assert!(done.stderr.contains("hookexec trust add hooks.yaml"), "{}", done.stderr);
-    assert!(done.stderr.contains("settings.json:5: a hook of type `agent`"), "{}", done.stderr);
+    assert!(done.stderr.contains("settings.json:5:9: a hook of type `agent`"), "{}", done.stderr);
     assert!(!done.stderr.contains("error: "), "{}", done.stderr);
     insta::assert_snapshot!("partial", sandbox.plain(&sandbox.read("hooks.yaml")));
     let again = import(&sandbox, &["--partial", "--output", "hooks.yaml"]).exits(64);

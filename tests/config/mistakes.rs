@@ -85,12 +85,15 @@ stop: [{ <<: *base, name: own }, { <<: [{ name: first }, *base], timeout: 3 }]
 ";
     // `x` is no key of the file; what it holds is read all the same.
     let problems = Config::from_yaml(text, "x.yaml").unwrap_err();
-    assert_eq!(problems.to_string(), "x.yaml:1: unknown key `x`");
+    assert!(problems.to_string().starts_with("x.yaml:1:1: unknown key `x`; "), "{problems}");
     let text = text.replace("x: &base", "turn_end: &base");
     let config = Config::from_yaml(&text, "x.yaml").unwrap();
     let names: Vec<Option<&str>> = config.hooks.iter().map(|hook| hook.name.as_deref()).collect();
     assert_eq!(names, [Some("base"), Some("own"), Some("first")]);
     let hidden = "stop: &s []\nhooks:\n  <<: { stop: *s }\n  stop: []\n";
     let problems = Config::from_yaml(hidden, "x.yaml").unwrap_err().to_string();
-    assert_eq!(problems, "x.yaml:3: the key `stop` appears twice after this merge");
+    assert_eq!(
+        problems,
+        "x.yaml:3:3: the key `stop` appears twice after this merge; write the hooks of both into one list"
+    );
 }

@@ -145,7 +145,7 @@ async fn a_session_goes_on_with_the_hooks_of_a_changed_file() {
 
     let broken = config("hooks: { turn_start: [{ type: builtin, command: cuont }] }");
     let problems = session.executor().successor(broken).unwrap_err().to_string();
-    assert!(problems.contains("hooks.yaml:1: unknown builtin `cuont`"), "{problems}");
+    assert!(problems.contains("unknown builtin `cuont`"), "{problems}");
 
     let second = "
 hooks:

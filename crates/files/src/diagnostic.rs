@@ -155,7 +155,14 @@ impl fmt::Display for Diagnostics {
             if index > 0 {
                 writeln!(formatter)?;
             }
-            write!(formatter, "{diagnostic}")?;
+            // An error type around it shows this text alone: with the column and the remedy.
+            if let Some(location) = &diagnostic.location {
+                write!(formatter, "{location:?}: ")?;
+            }
+            formatter.write_str(&diagnostic.message)?;
+            if let Some(hint) = &diagnostic.hint {
+                write!(formatter, "; {hint}")?;
+            }
         }
         Ok(())
     }

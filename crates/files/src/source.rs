@@ -203,7 +203,8 @@ impl fmt::Display for Location {
 
 impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{self}:{}", self.column())
+        write!(formatter, "{self}")?;
+        if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
     }
 }
 

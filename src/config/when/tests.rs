@@ -12,7 +12,10 @@ fn read(text: &str) -> Result<Condition, String> {
     let file = Arc::new(SourceFile::new("when.yaml", text));
     let mut reader = Reader::new(Arc::clone(&file));
     let condition = Condition::read(&mut reader, &yaml::parse(&file, |_| false).unwrap(), "");
-    condition.ok_or_else(|| reader.into_problems().to_string())
+    condition.ok_or_else(|| {
+        let problems = reader.into_problems();
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn input() -> Input {

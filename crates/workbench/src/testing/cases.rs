@@ -277,7 +277,11 @@ mod tests {
     use super::*;
 
     fn problems(text: &str) -> String {
-        CaseFile::from_yaml(text, Path::new("hooks.test.yaml")).unwrap_err().to_string()
+        lines(&CaseFile::from_yaml(text, Path::new("hooks.test.yaml")).unwrap_err())
+    }
+
+    fn lines(problems: &Diagnostics) -> String {
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -338,8 +342,7 @@ cases:
         let twice = "cases:\n- { name: a, event: stop, expect: { allowed: true } }\n- { name: a, event: stop, expect: { allowed: true } }\n";
         assert_eq!(problems(twice), "hooks.test.yaml:3: two cases are called `a`");
         assert_eq!(problems("cases: []"), "hooks.test.yaml:1: `cases` must be a list of cases");
-        let nameless =
-            CaseFile::from_yaml("cases: []", Path::new("x.yaml")).unwrap_err().to_string();
-        assert_eq!(nameless, "x.yaml:1: which hooks file is tested?");
+        let nameless = CaseFile::from_yaml("cases: []", Path::new("x.yaml")).unwrap_err();
+        assert_eq!(lines(&nameless), "x.yaml:1: which hooks file is tested?");
     }
 }
