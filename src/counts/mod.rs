@@ -17,8 +17,8 @@ use crate::files::digest;
 use crate::locks::locked;
 use session::Session;
 
-/// How often a thing can be counted, how many things are counted in a session, and how many sessions are
-/// kept. The oldest go first.
+/// How often a thing can be counted, how many things are counted in a session, and how many sessions
+/// are kept. The oldest sessions go first.
 pub const MAX_COUNTED: usize = 1000;
 
 /// Why nothing can be counted.

@@ -13,9 +13,8 @@ use crate::event::{Contract, Rewrite};
 use crate::handler::{Failure, Handler, HandlerError, Shared};
 use crate::wire::Input;
 
-/// The bound of the names of tools, which come from a model: matchers are tried on names of at most so
-/// many bytes, because the work of a pattern grows with the name, and an event caches the matching
-/// hooks of at most so many names.
+/// How many bytes of a tool's name matchers take, as the work of a pattern grows with the name; and
+/// for how many names an event caches the matching hooks. A model chooses the names.
 const MAX_NAMES: usize = 1024;
 
 /// A hook with the handler that was built for it.

@@ -16,9 +16,9 @@ use crate::matchers;
 use crate::scripts::{echoed_input, found_from_here_alone, missing};
 use crate::waits::{answered_within, timeout_for};
 
-/// Returns warnings of programs and scripts that are not there (they may be when the hook runs), and
-/// of hooks that the host, or else an agent in which hookexec is installed, never runs or whose answer
-/// it drops.
+/// Returns warnings about programs and scripts that are missing (they may exist when the hook runs),
+/// and about hooks that an agent never runs or whose answer it drops. The agent is the host, or else
+/// each one in which hookexec is installed.
 pub fn warnings(check: &Check, host: Option<&DeclaredEvents>, project: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut agents: Vec<Agent> = Vec::new();

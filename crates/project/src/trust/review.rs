@@ -28,13 +28,13 @@ pub struct Review {
     pub text: String,
     /// The files that an approval covers, as far as they are as they were approved.
     pub covered: Vec<String>,
-    /// Those that changed.
+    /// Files that changed since the approval.
     pub changed: Vec<String>,
-    /// Those that are gone.
+    /// Approved files that are gone.
     pub gone: Vec<String>,
-    /// Those that the approval does not have.
+    /// Files that the approval does not have.
     pub not_approved: Vec<String>,
-    /// What the commands name or run and no approval covers.
+    /// Commands that name or run something that no approval covers.
     pub not_covered: Vec<String>,
     /// Why the file can't be approved.
     #[serde(serialize_with = "as_texts")]
