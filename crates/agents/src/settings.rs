@@ -113,8 +113,8 @@ pub enum OffValue {
     /// This value turns every hook off, and so may any other than the opposite one: agents take texts
     /// and numbers for a switch.
     Is(bool),
-    /// A variable, of the process or in the user's settings, turns every hook off unless it is `0` or
-    /// `false`.
+    /// A variable, of the process or in the user's settings, turns every hook off unless it is empty,
+    /// `0`, `false`, `no` or `off`.
     Variable,
     /// Every value but an object turns all hooks off.
     NoObject,

@@ -88,7 +88,11 @@ fn value_off<'v>(
     }
     let is_off = match switch.off {
         OffValue::Is(off) => !value.is_null() && *value != !off,
-        OffValue::Variable => scope == Some(Scope::User) && is_on(value.as_str().unwrap_or("1")),
+        OffValue::Variable => {
+            // A process gets every value as a text.
+            let text = value.to_string();
+            scope == Some(Scope::User) && is_on(value.as_str().unwrap_or(&text))
+        }
         OffValue::NoObject => !value.is_object(),
         OffValue::NamesUs => names(value, "hookexec"),
         OffValue::LacksUs => value.is_array() && !names(value, "hookexec"),
