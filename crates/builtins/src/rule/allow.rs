@@ -155,6 +155,8 @@ impl Case<'_> {
                             None => return Ok(()),
                             Some(file) => reason = unlisted(file),
                         }
+                        // The files are the same for each pattern of the set.
+                        break;
                     }
                     Ok(false) => {}
                     Err(word) => {
