@@ -184,7 +184,9 @@ impl ToolOutcome {
             result =
                 json!({ "resultType": "complete", "content": [text_block(&self.for_model())] });
         }
-        result["isError"] = self.is_error().into();
+        // A hook, or a tool that did not fail here, may have written it.
+        let is_error = self.is_error() || result["isError"] == true;
+        result["isError"] = is_error.into();
         result
     }
 
