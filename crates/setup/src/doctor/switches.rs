@@ -91,7 +91,7 @@ fn value_off<'v>(
         OffValue::Variable => {
             // A process gets every value as a text.
             let text = value.to_string();
-            scope == Some(Scope::User) && is_on(value.as_str().unwrap_or(&text))
+            scope != Some(Scope::Project) && is_on(value.as_str().unwrap_or(&text))
         }
         OffValue::NoObject => !value.is_object(),
         OffValue::NamesUs => names(value, "hookexec"),
