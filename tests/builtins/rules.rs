@@ -889,6 +889,9 @@ async fn an_allow_looks_at_all_its_keys() {
         { type: rule, deny: no, commands: ['Terraform destroy', 'R *'] }
         deny terraform destroy
         deny R x
+        { type: rule, deny: no, commands: ['sql drop'], except: { commands: ['sql * *test* drop'] } }
+        deny sqlite3 prod.db 'drop table x' 'select test'
+        deny psql prod 'drop table x' 'insert test'
         { type: rule, deny: no, commands: ['sql DROP'] }
         deny psql -c 'Drop table x'
         { type: rule, deny: no, commands: ['npm install !*'] }

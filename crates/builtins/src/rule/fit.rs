@@ -133,7 +133,10 @@ impl Pattern {
                     return Fit::No;
                 }
                 (next, unknown, is_first) = (at + 1, part, false);
-            } else if !given.command.assignments.iter().any(|one| word.fits(one)) {
+            } else if given.command.assignments.iter().any(|one| word.fits(one)) {
+                // Behind an assignment the first operand is none of the pattern's.
+                next = next.max(1);
+            } else {
                 let rest = given.operands.get(next..).unwrap_or_default();
                 let Some(found) = rest.iter().position(|one| word.fits(one)) else {
                     return Fit::No;
