@@ -111,15 +111,34 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let Some(behind) = behind_subcommands(row, words) else { continue };
+        let Some(begin) = &row.begin else {
+            let (options, command) = divided_by_dashes(behind);
+            if let Some(text) = text_of(row, options) {
+                return text;
+            }
+            if !command.is_empty() {
+                return self::command(row, behind, command);
+            }
+            continue;
+        };
         if let Some(text) = text_of(row, behind) {
             return text;
         }
-        if let Some(begin) = &row.begin {
-            let (Ok(found) | Err(found)) = by_row(row, begin, behind);
-            return found;
-        }
+        let (Ok(found) | Err(found)) = by_row(row, begin, behind);
+        return found;
     }
     Inner::Nothing
+}
+
+/// Returns the words before and behind `--`, if a command may stand there: `runuser -u bob -- make`. In
+/// `su bob -- -c make` an option follows.
+fn divided_by_dashes(words: &[Word]) -> (&[Word], &[Word]) {
+    for (at, pair) in words.windows(2).enumerate() {
+        if pair[0].text == "--" && !pair[1].text.starts_with('-') {
+            return words.split_at(at + 1);
+        }
+    }
+    (words, &[])
 }
 
 /// Returns the words behind the subcommands of a row, before which options may stand.
