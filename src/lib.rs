@@ -189,7 +189,7 @@
 //! let wrong = "hooks: { pre_tool_use: [{ hooks: [{ type: budget }] }] }";
 //! let config = Config::from_yaml(wrong, "hooks.yaml")?;
 //! let problems = Executor::builder(config).registry(registry).build().unwrap_err();
-//! assert_eq!(problems.to_string(), "hooks.yaml:1: `with`: missing field `limit`");
+//! assert_eq!(problems.to_string(), "hooks.yaml:1:35: `with`: missing field `limit`");
 //! # Ok(())
 //! # }
 //! ```
