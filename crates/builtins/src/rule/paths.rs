@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::address::AddressPattern;
 use super::call::CallReading;
@@ -39,18 +40,28 @@ enum Named {
     Path(PathGlob),
 }
 
-/// A pattern of a path in its parts.
+/// A pattern of a path.
 #[derive(Debug)]
 struct PathGlob {
+    /// The directory that it begins with; empty if it counts in each.
+    base: PathBuf,
+    /// The part behind the directory.
+    rest: String,
+    /// Whether it is written with `**` at its end.
+    is_open: bool,
+    /// The project and the home, if the pattern names temporary files: they never are.
+    spared: Vec<PathBuf>,
+    compiled: OnceLock<Compiled>,
+}
+
+/// A pattern of a path in its parts. Most patterns are never compared with a path.
+#[derive(Debug)]
+struct Compiled {
     parts: Vec<Part>,
     /// The directory or file before its first wildcard, if it does not count in each directory.
     root: Option<PathBuf>,
     /// How many parts the root has.
     root_parts: usize,
-    /// Whether it is written with `**` at its end.
-    is_open: bool,
-    /// The project and the home, if the pattern names temporary files: they never are.
-    spared: Vec<PathBuf>,
 }
 
 /// The patterns of one key, and where what they name really lies now.
@@ -107,7 +118,7 @@ impl PathPattern {
     fn may_hold(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
             (Named::Address(pattern), Some(address)) => pattern.fits(address),
-            (Named::Path(glob), None) => fit(&glob.parts, &parts_of(file), false),
+            (Named::Path(glob), None) => fit(glob.parts(), &parts_of(file), false),
             _ => false,
         }
     }
@@ -122,10 +133,10 @@ impl PathPattern {
             path = parent;
         }
         let named = parts_of(path);
-        if fit_whole(&glob.parts, &named) || glob.is_open && fit(&glob.parts, &named, false) {
+        if fit_whole(glob.parts(), &named) || glob.is_open && fit(glob.parts(), &named, false) {
             return true;
         }
-        let Some(root) = &glob.root else { return false };
+        let Some(root) = &glob.compiled().root else { return false };
         if strip_base(root, path, false).is_some() {
             return true;
         }
@@ -140,7 +151,32 @@ impl PathPattern {
         if glob.is_open || last.is_empty() || last.contains(['*', '?', '[']) {
             return true;
         }
-        glob.parts.iter().any(|part| !part.is_deep() && part.fits(last, false))
+        glob.parts().iter().any(|part| !part.is_deep() && part.fits(last, false))
+    }
+}
+
+impl Compiled {
+    fn of(base: &Path, rest: &str) -> Self {
+        let is_absolute = !base.as_os_str().is_empty();
+        let mut parts = vec![Part::of("**")];
+        if is_absolute {
+            parts = parts_of(&lexical(base)).iter().map(|name| Part::literal(name)).collect();
+        }
+        parts.extend(parts_written(rest));
+        // A directory stands for all that is in it, so these ends say nothing.
+        while matches!(parts.last(), Some(last) if last.is_deep()) {
+            parts.pop();
+        }
+        let (mut root, mut root_parts) = (PathBuf::from("/"), 0);
+        for part in &parts {
+            if part.is_wild() {
+                break;
+            }
+            root.push(part.name());
+            root_parts += 1;
+        }
+        let root = if is_absolute { Some(root) } else { None };
+        Self { parts, root, root_parts }
     }
 }
 
@@ -166,26 +202,16 @@ impl PathGlob {
             spared.push(rooted(&machine.project));
             spared.extend(machine.home());
         }
-        let is_absolute = !base.as_os_str().is_empty();
-        let mut parts = vec![Part::of("**")];
-        if is_absolute {
-            parts = parts_of(&lexical(&base)).iter().map(|name| Part::literal(name)).collect();
-        }
-        parts.extend(parts_written(rest));
-        // A directory stands for all that is in it, so these ends say nothing.
-        while matches!(parts.last(), Some(last) if last.is_deep()) {
-            parts.pop();
-        }
-        let (mut root, mut root_parts) = (PathBuf::from("/"), 0);
-        for part in &parts {
-            if part.is_wild() {
-                break;
-            }
-            root.push(part.name());
-            root_parts += 1;
-        }
-        let root = if is_absolute { Some(root) } else { None };
-        Ok(Self { parts, root, root_parts, is_open: rest.ends_with("**"), spared })
+        let (rest, is_open) = (rest.to_owned(), rest.ends_with("**"));
+        Ok(Self { base, rest, is_open, spared, compiled: OnceLock::new() })
+    }
+
+    fn parts(&self) -> &[Part] {
+        &self.compiled().parts
+    }
+
+    fn compiled(&self) -> &Compiled {
+        self.compiled.get_or_init(|| Compiled::of(&self.base, &self.rest))
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern in the same case.
@@ -195,23 +221,23 @@ impl PathGlob {
                 return false;
             }
         }
-        fit(&self.parts, &parts_of(path), true)
+        fit(self.parts(), &parts_of(path), true)
     }
 
     /// Returns whether a path, or a directory that it is in, is like the pattern; `real` is where its
     /// root really lies.
     fn leads_to(&self, real: Option<&Path>, name: &Path, parts: &[String]) -> bool {
         // `/` alone is the root, and not every file.
-        if self.parts.is_empty() && !self.is_open {
+        if self.parts().is_empty() && !self.is_open {
             return name.parent().is_none();
         }
-        if fit(&self.parts, parts, false) {
+        if fit(self.parts(), parts, false) {
             return true;
         }
         // `~/.ssh` may be a link itself: what it leads to counts, too.
         let Some(real) = real else { return false };
         let Some(rest) = strip_base(name, real, false) else { return false };
-        fit(&self.parts[self.root_parts..], &parts_of(&rest), false)
+        fit(&self.parts()[self.compiled().root_parts..], &parts_of(&rest), false)
     }
 }
 
@@ -222,20 +248,16 @@ fn divided<'g>(
     item: &str,
     machine: &Machine,
 ) -> Result<(PathBuf, &'g str), Mistake> {
-    let (home, project) = (machine.surroundings.home(), Some(&*machine.project));
-    let temporary = Some(machine.surroundings.temp_dir());
-    for (name, place) in [
-        ("~", home),
-        ("$HOME", home),
-        ("${HOME}", home),
-        ("$PROJECT", project),
-        (".", project),
-        ("$TMPDIR", temporary),
-    ] {
+    for name in ["~", "$HOME", "${HOME}", "$PROJECT", ".", "$TMPDIR"] {
         let Some(rest) = glob.strip_prefix(name) else { continue };
         if !is_rest_of_path(rest) {
             continue;
         }
+        let place = match name {
+            "$PROJECT" | "." => Some(&*machine.project),
+            "$TMPDIR" => Some(machine.surroundings.temp_dir()),
+            _ => machine.surroundings.home(),
+        };
         let Some(place) = place else {
             return Err((format!("`{item}` needs the home directory"), "set HOME".to_owned()));
         };
@@ -285,7 +307,8 @@ impl<'p> Here<'p> {
             if let Named::Path(glob) = &pattern.named
                 && !pattern.negated
             {
-                let elsewhere = glob.root.as_deref().and_then(|root| read.elsewhere(root));
+                let elsewhere =
+                    glob.compiled().root.as_deref().and_then(|root| read.elsewhere(root));
                 paths.push(PathHere { pattern, glob, real: elsewhere });
             }
         }
@@ -297,7 +320,7 @@ impl<'p> Here<'p> {
     pub(super) fn guesses(&self, home: Option<PathBuf>) -> BTreeSet<PathBuf> {
         let mut guesses = BTreeSet::from_iter(home);
         for here in &self.paths {
-            if let Some(root) = &here.glob.root {
+            if let Some(root) = &here.glob.compiled().root {
                 guesses.extend(root.ancestors().skip(1).map(Path::to_owned));
             }
         }
@@ -328,7 +351,7 @@ impl<'p> Here<'p> {
     /// Returns the pattern that names something below a directory.
     pub(super) fn below(&self, names: &[PathBuf]) -> Option<&'p PathPattern> {
         for PathHere { pattern, glob, real } in &self.paths {
-            for root in [&glob.root, real].into_iter().flatten() {
+            for root in [&glob.compiled().root, real].into_iter().flatten() {
                 if names.iter().any(|name| strip_base(root, name, false).is_some()) {
                     return Some(pattern);
                 }
