@@ -15,13 +15,15 @@ use rig_core::error::{ErrorKind, ErrorReport};
 use rig_core::serve::{Dispatch, Reply, Serve};
 use rig_core::tool::ToolResult;
 use serde_json::{from_value, json};
+use tokio_util::sync::CancellationToken;
 
 /// Runs a prompt as a turn of `session`. `build` returns the agent, whose model and tools are
-/// [`Hooked`].
+/// [`Hooked`] and have the same `cancel`.
 pub async fn prompt(
     session: &Session,
     prompt: &str,
-    build: impl FnOnce(&Arc<Turn>) -> Result<Agent, ErrorReport>,
+    build: impl FnOnce(&Arc<Turn>) -> Result<Agent, Box<ErrorReport>>,
+    cancel: &CancellationToken,
 ) -> Outcome<String> {
     let turn = session.run_turn(prompt, async |turn| {
         let agent = build(&turn).map_err(TurnEnd::failed)?;
@@ -29,7 +31,10 @@ pub async fn prompt(
         let (mut said, mut history) = (format!("{context}\n\n{prompt}"), Vec::new());
         loop {
             let answer = agent.prompt(said.trim()).history(history.clone()).await;
-            let answer = answer.map_err(TurnEnd::failed)?;
+            let answer = answer.map_err(|error| match cancel.is_cancelled() {
+                true => TurnEnd::Cancelled,
+                false => TurnEnd::failed(error),
+            })?;
             history.extend(answer.messages.iter().cloned());
             match turn.finish(answer.output()).await {
                 Ok(finished) => return Ok(finished),
@@ -48,6 +53,8 @@ pub struct Hooked<S> {
     pub turn: Arc<Turn>,
     /// Asks the user.
     pub approver: fn(ApprovalRequest) -> BoxFuture<'static, Approval>,
+    /// Cancels the turn.
+    pub cancel: CancellationToken,
 }
 
 impl<S: Serve> Serve for Hooked<S> {
@@ -63,7 +70,7 @@ impl<S: Serve> Serve for Hooked<S> {
             EffectKind::Completion { request, stream } => self.model(request, stream, to).await,
             _ => return self.inner.serve(kind, to).await,
         };
-        // It ends the run. The turn knows by itself whether a hook ended it.
+        // It ends the run. `prompt` and the turn already know what ended it.
         Reply::Outcome(
             answer.map_err(|end| ErrorReport::new(ErrorKind::Cancelled, end.to_string())),
         )
@@ -76,7 +83,8 @@ impl<S: Serve> Hooked<S> {
     async fn tool(&self, name: String, args: &str, to: Dispatch) -> Answered {
         let call = ToolCall::parse(&name, args)?;
         let mut ran = ToolResult::skipped("");
-        let run = self.turn.tool_call(call).approve_with(self.approver).run(async |call| {
+        let run = self.turn.tool_call(call).approve_with(self.approver);
+        let run = run.cancelled_by(self.cancel.cancelled()).run(async |call| {
             // rig has chosen the handler of the tool by its name.
             if call.name() != name {
                 return Err(ToolError::new("a hook can't rename a tool of rig"));
@@ -99,10 +107,13 @@ impl<S: Serve> Hooked<S> {
 
     async fn model(&self, mut request: CompletionRequest, stream: bool, to: Dispatch) -> Answered {
         let messages = request.chat_history.iter().map(|message| json!(message)).collect();
-        let (changed, pending) = self.turn.model_call(ModelRequest::new(messages)).begin().await?;
+        let call = self.turn.model_call(ModelRequest::new(messages));
+        let (changed, pending) = call.cancelled_by(self.cancel.cancelled()).begin().await?;
         request.chat_history = from_value(changed.messages.into())?;
         let kind = EffectKind::Completion { request, stream };
-        let mut answer = self.inner.serve(kind, to).await.into_outcome().await;
+        let asking = async { self.inner.serve(kind, to).await.into_outcome().await };
+        let answer = self.cancel.run_until_cancelled(asking).await;
+        let mut answer = answer.ok_or(TurnEnd::Cancelled)?;
         if let Ok(Answer::Completion(response)) = &mut answer {
             let said = pending.finish(Ok::<_, ErrorReport>(json!(response.choice))).await;
             response.choice = from_value(said.end?)?;

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use hookexec::Config;
-use hookexec::lifecycle::{AuthorizedCall, ModelRequest, Session, SessionSource, ToolError};
+use hookexec::lifecycle::{
+    AuthorizedCall, ModelRequest, Session, SessionSource, ToolError, TurnEnd,
+};
 use hookexec_embedding::openai_loop::prompt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{HOOKS, approve, check, executor, says, script, scripted_model, wants};
+use crate::support::{
+    HOOKS, Hanging, MISTAKES, a_hundred_subagents, approve, check, check_mistakes, executor,
+    replace_hooks, says, script, scripted_model, wants,
+};
 
 async fn post(url: &str, request: ModelRequest) -> Result<Value, reqwest::Error> {
     let url = format!("{url}/chat/completions");
@@ -21,7 +25,6 @@ async fn tool(call: AuthorizedCall) -> Result<Value, ToolError> {
     match call.name() {
         "echo" => Ok(call.text("text")?.into()),
         "pay" => Ok(format!("paid {}", call.text("text")?).into()),
-        "wait" => std::future::pending().await,
         unknown => Err(ToolError::new(format!("there is no tool `{unknown}`"))),
     }
 }
@@ -52,9 +55,9 @@ async fn a_running_agent_goes_on_with_other_hooks_and_one_that_a_hook_stopped_do
     let first = prompt(&session, &mut messages, "Go.", say, tool, approve, &cancel).await;
     assert_eq!(first.end.unwrap(), "Done.");
 
+    check_mistakes(replace_hooks(&session, &executor, MISTAKES));
     let closes = "user_prompt_submit: { type: builtin, command: close }";
-    let next = Config::from_yaml(closes, "hooks.yaml").unwrap();
-    session.replace_executor(executor.successor(next).unwrap());
+    replace_hooks(&session, &executor, closes).unwrap();
     for _ in 0..2 {
         let said = prompt(&session, &mut messages, "Go.", say, tool, approve, &cancel).await;
         let end = said.end.unwrap_err().to_string();
@@ -66,53 +69,39 @@ async fn a_running_agent_goes_on_with_other_hooks_and_one_that_a_hook_stopped_do
 
 #[tokio::test]
 async fn a_hook_and_a_tool_are_cancelled() {
-    let hooks = "pre_tool_use: [{ matcher: echo, hooks: [{ type: command, command: sleep 60 }] }]";
     for name in ["echo", "wait"] {
+        let hanging = Hanging::default();
         let session = Session::builder("s-1");
-        let session = session.start(executor(hooks).unwrap(), SessionSource::Startup).await;
-        let cancel = CancellationToken::new();
-        let model = async |_| {
-            let cancel = cancel.clone();
-            tokio::spawn(async move { cancel.cancel() });
-            Ok::<_, String>(wants(&[("1", name, "x")]))
+        let session = session.start(hanging.executor(), SessionSource::Startup).await;
+        let model = async |_| Ok::<_, String>(wants(&[("1", name, "x")]));
+        let tool = async |call: AuthorizedCall| {
+            assert_eq!(call.name(), "wait");
+            hanging.clone().run().await
         };
-        let mut messages = Vec::new();
-        let turn = prompt(&session, &mut messages, "Go.", model, tool, approve, &cancel);
+        let (mut messages, cancel) = (Vec::new(), &hanging.cancel);
+        let turn = prompt(&session, &mut messages, "Go.", model, tool, approve, cancel);
         let ended = turn.await.end.unwrap_err();
-        assert_eq!(ended.to_string(), "it was cancelled");
+        assert!(matches!(ended, TurnEnd::Cancelled), "{ended}");
         assert_eq!(messages.last().unwrap()["content"], "Tool call cancelled");
+        assert!(hanging.dropped.is_cancelled());
         session.end("exit").await;
     }
 }
 
 #[tokio::test]
 async fn a_hundred_sessions_and_their_subagents_share_one_executor() {
-    let hooks = "subagent_start: { type: builtin, command: tell, args: [Be kind.] }\n\
-                 turn_start: { type: builtin, command: tell, args: [It is Monday.] }";
-    let executor = Arc::new(executor(hooks).unwrap());
-    let sessions = (0..100).map(|number| {
-        let executor = Arc::clone(&executor);
-        tokio::spawn(async move {
-            let session = Session::builder(format!("s-{number}"));
-            let session = session.start(Arc::clone(&executor), SessionSource::Startup).await;
-            let say = async |_| Ok::<_, String>(says("Done."));
-            let run = async |context: Option<String>| {
-                assert_eq!(context.as_deref(), Some("Be kind."));
-                let child = Session::builder(format!("s-{number}-child")).parent(&session);
-                let child = child.start(executor, SessionSource::Startup).await;
-                let (mut messages, cancel) = (Vec::new(), CancellationToken::new());
-                let said = prompt(&child, &mut messages, "Go.", say, tool, approve, &cancel).await;
-                child.end("exit").await;
-                said.end.unwrap()
-            };
-            let said = session.subagent("helper", run).await;
-            session.end("exit").await;
-            said
-        })
-    });
-    for session in sessions.collect::<Vec<_>>() {
-        assert_eq!(session.await.unwrap(), "Done.");
-    }
+    let run = |session: Arc<Session>, context| async move {
+        let mut messages = vec![json!({ "role": "system", "content": context })];
+        let model = async |request: ModelRequest| {
+            assert_eq!(request.messages[0]["content"], "Be kind.");
+            assert_eq!(request.messages[1]["content"], "It is Monday.");
+            Ok::<_, String>(says("Done."))
+        };
+        let cancel = CancellationToken::new();
+        let said = prompt(&session, &mut messages, "Go.", model, tool, approve, &cancel).await;
+        said.end.unwrap()
+    };
+    a_hundred_subagents(run).await;
 }
 
 #[tokio::test]
@@ -135,9 +124,5 @@ async fn a_hook_offers_a_tool_and_answers_its_calls() {
 
 #[test]
 fn all_mistakes_of_a_file_come_at_once() {
-    let wrong =
-        "stop:\n  - { type: builtin, command: tel }\n  - { type: at_most, with: { calls: x } }\n";
-    let problems = executor(wrong).err().unwrap().to_string();
-    assert!(problems.contains("hooks.yaml:2: unknown builtin `tel`"), "{problems}");
-    assert!(problems.contains("hooks.yaml:3: `with`: invalid type: string \"x\""), "{problems}");
+    check_mistakes(executor(MISTAKES));
 }

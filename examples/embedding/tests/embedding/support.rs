@@ -1,10 +1,11 @@
 //! Hooks of a test's own, and a model that answers from a script.
 
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hookexec::config::{Diagnostics, Hook};
-use hookexec::lifecycle::{Approval, ApprovalRequest};
+use hookexec::lifecycle::{Approval, ApprovalRequest, Session, SessionSource};
 use hookexec::wire::{Stop, StopScope, ToolResult};
 use hookexec::{
     AsyncHandler, BuildError, Builtin, Call, Config, Executor, Handler, HandlerEnv, HandlerError,
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 pub const HOOKS: &str = r#"
 hooks:
@@ -39,6 +41,95 @@ hooks:
 pub fn executor(hooks: &str) -> Result<Executor, Diagnostics> {
     let config = Config::from_yaml(hooks, "hooks.yaml")?;
     Executor::builder(config).registry(registry()).build()
+}
+
+/// Gives `session` the hooks of another file in the place of those of `executor`.
+pub fn replace_hooks(
+    session: &Session,
+    executor: &Executor,
+    hooks: &str,
+) -> Result<(), Diagnostics> {
+    session.replace_executor(executor.successor(Config::from_yaml(hooks, "hooks.yaml")?)?);
+    Ok(())
+}
+
+pub const MISTAKES: &str =
+    "stop:\n  - { type: builtin, command: tel }\n  - { type: at_most, with: { calls: x } }\n";
+
+/// Checks that all [`MISTAKES`] are reported at once.
+pub fn check_mistakes<T>(loaded: Result<T, Diagnostics>) {
+    let problems = loaded.err().unwrap().to_string();
+    assert!(problems.contains("hooks.yaml:2:31: unknown builtin `tel`"), "{problems}");
+    assert!(problems.contains("hooks.yaml:3:28: `with`: invalid type: string \"x\""), "{problems}");
+}
+
+/// A hook or a tool that cancels as soon as it runs, and hangs until it is dropped.
+#[derive(Clone, Default)]
+pub struct Hanging {
+    pub cancel: CancellationToken,
+    pub dropped: CancellationToken,
+}
+
+impl Hanging {
+    pub async fn run<T>(self) -> T {
+        let _dropped = self.dropped.drop_guard();
+        self.cancel.cancel();
+        pending().await
+    }
+
+    /// Returns an executor with a hook before `echo` that hangs.
+    pub fn executor(&self) -> Executor {
+        let hooks = "pre_tool_use: [{ matcher: echo, hooks: [{ type: builtin, command: hang }] }]";
+        let (hanging, mut registry) = (self.clone(), registry());
+        let hang = move |_: Arc<Input>, _: Arc<[String]>| hanging.clone().run::<Answer>();
+        registry.register_builtin("hang", Builtin::future(hang));
+        let config = Config::from_yaml(hooks, "hooks.yaml").unwrap();
+        Executor::builder(config).registry(registry).build().unwrap()
+    }
+}
+
+/// Runs 100 sessions at once on one executor.
+pub async fn a_hundred_sessions<R: Future<Output = ()> + Send>(
+    hooks: &str,
+    run: impl Fn(Arc<Session>, Arc<Executor>) -> R + Clone + Send + 'static,
+) {
+    let executor = Arc::new(executor(hooks).unwrap());
+    let sessions = (0..100).map(|number| {
+        let (executor, run) = (Arc::clone(&executor), run.clone());
+        tokio::spawn(async move {
+            let session = Session::builder(format!("s-{number}"));
+            let session = session.start(Arc::clone(&executor), SessionSource::Startup).await;
+            let session = Arc::new(session);
+            run(Arc::clone(&session), executor).await;
+            session.end("exit").await;
+        })
+    });
+    for session in sessions.collect::<Vec<_>>() {
+        session.await.unwrap();
+    }
+}
+
+/// Runs 100 sessions at once, each with a subagent. `run` gets the subagent's session and the
+/// hooks' context for it, and returns its answer.
+pub async fn a_hundred_subagents<R: Future<Output = String> + Send>(
+    run: impl Fn(Arc<Session>, String) -> R + Clone + Send + Sync + 'static,
+) {
+    let hooks = "subagent_start: { type: builtin, command: tell, args: [Be kind.] }\n\
+                 turn_start: { type: builtin, command: tell, args: [It is Monday.] }";
+    let with_subagent = move |session: Arc<Session>, executor| {
+        let run = run.clone();
+        async move {
+            let helper = async |context: Option<String>| {
+                let child = Session::builder("helper").parent(&session);
+                let child = Arc::new(child.start(executor, SessionSource::Startup).await);
+                let said = run(Arc::clone(&child), context.unwrap()).await;
+                child.end("exit").await;
+                said
+            };
+            assert_eq!(session.subagent("helper", helper).await, "Done.");
+        }
+    };
+    a_hundred_sessions(hooks, with_subagent).await;
 }
 
 fn registry() -> Registry {
