@@ -130,7 +130,7 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     Inner::Nothing
 }
 
-/// Returns the words before and behind `--`, if a command may stand there: `runuser -u bob -- make`. In
+/// Returns the words before and behind `--`, if a command follows it: `runuser -u bob -- make`. In
 /// `su bob -- -c make` an option follows.
 fn divided_by_dashes(words: &[Word]) -> (&[Word], &[Word]) {
     for (at, pair) in words.windows(2).enumerate() {
