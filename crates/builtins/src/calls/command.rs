@@ -171,6 +171,11 @@ impl Hidden {
     }
 }
 
+/// Returns whether a text is made of digits.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|one: char| !one.is_ascii_digit())
+}
+
 /// Returns the texts of words as one line.
 pub(crate) fn line_of(words: &[Word]) -> String {
     texts(words).join(" ")

@@ -14,7 +14,7 @@ mod simple;
 mod wrappers;
 
 pub(crate) use arguments::{directory, kinds, named_directories, only_reads, only_writes};
-pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, line_of};
+pub(crate) use command::{Certainty, Hidden, SimpleCommand, Word, is_number, line_of};
 pub(crate) use history::{Change, History};
 pub(crate) use reader::{LONGEST, commands_of_text};
 pub(crate) use shells::{is_interpreter, is_shell};

@@ -112,12 +112,12 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
         }
         let Some(behind) = behind_subcommands(row, words) else { continue };
         let Some(begin) = &row.begin else {
-            let (options, command) = divided_by_dashes(behind);
+            let (options, rest) = divided_by_dashes(behind);
             if let Some(text) = text_of(row, options) {
                 return text;
             }
-            if !command.is_empty() {
-                return self::command(row, behind, command);
+            if !rest.is_empty() {
+                return command(row, behind, rest);
             }
             continue;
         };

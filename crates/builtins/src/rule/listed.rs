@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::table::Row;
-use crate::calls::Word;
+use crate::calls::{Word, is_number};
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
@@ -159,10 +159,6 @@ fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) ->
         }
     }
     None
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|letter: char| !letter.is_ascii_digit())
 }
 
 /// Returns whether operands are those of a pattern, in their order.

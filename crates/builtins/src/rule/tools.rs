@@ -18,8 +18,8 @@ pub(super) struct ToolName {
 impl ToolName {
     pub(super) fn of(name: &str) -> Self {
         let written = name.to_lowercase();
-        let plain = written.clone();
-        let plain = if is_of_server(&plain) { plain.replace(['-', '.'], "_") } else { plain };
+        let is_of_server = is_of_server(&written);
+        let plain = if is_of_server { written.replace(['-', '.'], "_") } else { written.clone() };
         Self { written, plain }
     }
 }

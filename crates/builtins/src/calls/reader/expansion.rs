@@ -2,6 +2,7 @@
 
 use super::word::Building;
 use super::{Certainty, Read, Reader, Unread, name_length};
+use crate::calls::is_number;
 
 impl Reader<'_, '_> {
     /// Reads what begins with `$`.
@@ -169,10 +170,6 @@ fn split_index(behind: &str) -> (&str, &str) {
         return (index, operator);
     }
     ("", behind)
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && !text.contains(|one: char| !one.is_ascii_digit())
 }
 
 /// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it
