@@ -1,6 +1,5 @@
 //! Writes the tables of `data` as Rust, so that no start of the command reads them.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,13 +9,6 @@ type Table = Result<String, Box<dyn Error>>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
-    write_table("kinds", kinds)?;
-    write_table("tools", tools)?;
-    write_table("arguments", arguments)?;
-    write_table("options", options)?;
-    write_table("groups", groups)?;
-    write_table("wrappers", wrappers)?;
-    write_table("functions", functions)?;
     write_table("secrets", secrets)?;
     write_table("names", names)
 }
@@ -26,172 +18,6 @@ fn write_table(name: &str, table: fn(&str) -> Table) -> Result<(), Box<dyn Error
     let directory = std::env::var("OUT_DIR")?;
     std::fs::write(Path::new(&directory).join(format!("{name}.rs")), table(&text)?)?;
     Ok(())
-}
-
-fn kinds(text: &str) -> Table {
-    let (mut kinds, count) = (String::new(), rows(text).len());
-    for (kind, does) in rows(text) {
-        write!(kinds, "({kind:?}, {does:?}), ")?;
-    }
-    Ok(format!(
-        "/// The neutral kinds of tools, with what each of them does.\n\
-         pub const TOOL_KINDS: [(&str, &str); {count}] = [{kinds}];\n"
-    ))
-}
-
-/// Writes the tools of each agent, and the tool of each name in all agents.
-fn tools(text: &str) -> Table {
-    let (mut toolsets, mut renamed) = (String::new(), String::new());
-    // The kinds of each tool in all agents, and what sets it apart.
-    let mut all: BTreeMap<String, (Vec<&str>, &str)> = BTreeMap::new();
-    for section in text.split("\n[").skip(1) {
-        let (head, body) = section.split_once('\n').ok_or(section)?;
-        let (agents, forms) = head.split_once(']').ok_or(head)?;
-        let mut tools = String::new();
-        for (head, names) in rows(body) {
-            if let Some(names) = head.strip_prefix("= ") {
-                write!(renamed, "{}, ", list(names))?;
-                continue;
-            }
-            let (kinds, special) = head.split_once(" !").unwrap_or((head, "nothing"));
-            let kinds = kinds.trim_start_matches('-');
-            for name in names.split_whitespace() {
-                let known = all.entry(name.to_owned()).or_insert((Vec::new(), "nothing"));
-                for kind in kinds.split_whitespace() {
-                    if !known.0.contains(&kind) {
-                        known.0.push(kind);
-                    }
-                }
-                if special != "nothing" {
-                    known.1 = special;
-                }
-            }
-            tools += &tool(&list(kinds), &list(&names), special);
-        }
-        let (agents, forms) = (list(agents), forms.trim_start());
-        writeln!(toolsets, "Toolset {{ agents: {agents}, forms: {forms:?}, tools: &[{tools}] }},")?;
-    }
-    let mut tools = String::new();
-    for (name, (kinds, special)) in all {
-        tools += &tool(&format!("&{kinds:?}"), &list(&name), special);
-    }
-    Ok(format!(
-        "static TOOLSETS: &[Toolset] = &[{toolsets}];\n\
-         static TOOLS: &[Tool] = &[{tools}];\n\
-         static RENAMED: &[&[&str]] = &[{renamed}];\n"
-    ))
-}
-
-fn tool(kinds: &str, names: &str, special: &str) -> String {
-    let special = capitalized(special);
-    format!("Tool {{ kinds: {kinds}, names: {names}, special: Special::{special} }},\n")
-}
-
-fn arguments(text: &str) -> Table {
-    let mut all = String::new();
-    for (kinds, roles) in rows(text) {
-        let (role, names) = roles.split_once(' ').ok_or(kinds)?;
-        let (kinds, names) = (list(kinds), list(names));
-        writeln!(all, "Arguments {{ kinds: {kinds}, role: Role::{role}, names: {names} }},")?;
-    }
-    Ok(format!("static ARGUMENTS: &[Arguments] = &[{all}];\n"))
-}
-
-/// Writes the lines of the table of options, and for each program the numbers of its lines.
-fn options(text: &str) -> Table {
-    let mut lines = String::new();
-    let mut programs: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (at, (head, body)) in rows(text).iter().enumerate() {
-        let (names, subcommands) = head.split_once(' ').unwrap_or((head, ""));
-        for name in names.split('|').filter(|name| !name.is_empty()) {
-            programs.entry(name.to_owned()).or_default().push(at);
-        }
-        let subcommands = list(&subcommands.replace('|', " "));
-        writeln!(lines, "Line {{ subcommands: {subcommands}, {} }},", parts(body)?)?;
-    }
-    let mut numbers = String::new();
-    for (name, lines) in programs {
-        writeln!(numbers, "({name:?}, &{lines:?}),")?;
-    }
-    Ok(format!(
-        "static LINES: &[Line] = &[{lines}];\n\
-         static PROGRAMS: &[(&str, &[usize])] = &[{numbers}];\n"
-    ))
-}
-
-/// Returns the fields of a line of the table of options.
-fn parts(body: &str) -> Table {
-    let is_long = body.split([';', ' ']).any(|part| part == "long");
-    let (mut flags, mut twins, mut uses) = (Vec::new(), String::new(), String::new());
-    let mut lists: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for part in body.split(';').map(str::trim) {
-        let Some((kind, words)) = part.split_once(": ") else {
-            for item in part.split_whitespace() {
-                if item.starts_with('-') {
-                    write!(twins, "{}, ", list(&item.replace('=', " ")))?;
-                } else {
-                    flags.push(item.to_owned());
-                }
-            }
-            continue;
-        };
-        let (words, condition) = words.split_once(" if ").unwrap_or((words, ""));
-        let (words, condition) = (spelled(words, is_long), spelled(condition, is_long));
-        if let "value" | "x" | "like" | "sub" = kind {
-            lists.entry(kind).or_default().extend(words);
-            continue;
-        }
-        let (touch, is_target) = match kind {
-            "read" => ("READ", false),
-            "write" => ("WRITE", true),
-            "into" => ("WRITE", false),
-            "edit" => ("EDIT", true),
-            "delete" => ("DELETE", true),
-            "none" => ("NONE", false),
-            _ => return Err(format!("`{kind}` is not a part of a row: {body}").into()),
-        };
-        for word in words {
-            let which = match &*word {
-                "all" => "All".to_owned(),
-                "first" => "First".to_owned(),
-                "last" => "Last".to_owned(),
-                "butlast" => "ButLast".to_owned(),
-                "rest" => "Rest".to_owned(),
-                option if option.starts_with('-') => format!("Value({option:?})"),
-                beginning => format!("Behind({beginning:?})"),
-            };
-            writeln!(
-                uses,
-                "Use {{ touch: Touch::{touch}, is_target: {is_target}, which: Which::{which}, \
-                 condition: &{condition:?} }},"
-            )?;
-        }
-    }
-    let mut fields = format!("flags: &{flags:?}, twins: &[{twins}], uses: &[{uses}]");
-    for (kind, field) in
-        [("value", "values"), ("x", "hazards"), ("like", "like"), ("sub", "known_subcommands")]
-    {
-        write!(fields, ", {field}: &{:?}", lists.remove(kind).unwrap_or_default())?;
-    }
-    Ok(fields)
-}
-
-/// Returns the words of a list; `-abc` is three options where one dash has one letter.
-fn spelled(words: &str, is_long: bool) -> Vec<String> {
-    let mut spelled = Vec::new();
-    for word in words.split([',', ' ']).filter(|word| !word.is_empty()) {
-        match word.strip_prefix('-') {
-            Some(letters) if !is_long && letters.len() > 1 && !letters.contains(['-', '=']) => {
-                spelled.extend(letters.chars().map(|letter| format!("-{letter}")));
-            }
-            _ => spelled.push(word.to_owned()),
-        }
-    }
-    spelled
-}
-
-fn groups(text: &str) -> Table {
-    Ok(format!("static SHIPPED: &[(&str, &[&str])] = &[{}];\n", items(text)?))
 }
 
 fn secrets(text: &str) -> Table {
@@ -206,51 +32,6 @@ fn items(text: &str) -> Table {
         writeln!(all, "({name:?}, &{items:?}),")?;
     }
     Ok(all)
-}
-
-fn wrappers(text: &str) -> Table {
-    let mut wrappers = String::new();
-    for (head, body) in rows(text) {
-        let (programs, subcommands) = head.split_once(' ').unwrap_or((head, ""));
-        let (mut begin, mut skip) = ("None".to_owned(), "0");
-        let mut lists = BTreeMap::new();
-        for part in body.split(" ; ") {
-            let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
-            match key {
-                "skip" => skip = rest,
-                "text" | "flags" | "value" | "shows" | "moves" => drop(lists.insert(key, rest)),
-                _ => {
-                    begin = format!("Some(Begin::{})", capitalized(key));
-                    lists.insert("search", rest);
-                }
-            }
-        }
-        let programs = list(&programs.replace('|', " "));
-        write!(wrappers, "Row {{ programs: {programs}, begin: {begin}, skip: {skip}, ")?;
-        for field in ["text", "search", "flags", "value", "shows", "moves"] {
-            write!(wrappers, "{field}: {}, ", list(lists.remove(field).unwrap_or_default()))?;
-        }
-        write!(wrappers, "subcommands: &[")?;
-        for part in subcommands.split_whitespace() {
-            write!(wrappers, "{}, ", list(&part.replace('|', " ")))?;
-        }
-        writeln!(wrappers, "] }},")?;
-    }
-    Ok(format!("static ROWS: &[Row] = &[{wrappers}];\n"))
-}
-
-fn functions(text: &str) -> Table {
-    let mut functions = String::new();
-    for (command, names) in rows(text) {
-        let module = command.strip_prefix("of ").unwrap_or_default();
-        let command = if module.is_empty() { command } else { "" };
-        let names: Vec<&str> = names.split(", ").collect();
-        writeln!(
-            functions,
-            "Function {{ command: {command:?}, module: {module:?}, names: &{names:?} }},"
-        )?;
-    }
-    Ok(format!("static FUNCTIONS: &[Function] = &[{functions}];\n"))
 }
 
 fn names(text: &str) -> Table {
@@ -277,11 +58,6 @@ fn rows(text: &str) -> Vec<(&str, String)> {
         rows.push((head, body.to_owned()));
     }
     rows
-}
-
-/// Returns the name of a variant.
-fn capitalized(word: &str) -> String {
-    word[..1].to_uppercase() + &word[1..]
 }
 
 fn list(words: &str) -> String {

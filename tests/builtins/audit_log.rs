@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hookexec::Input;
-use hookexec_builtins::builtins::Surroundings;
+use hookexec_calls::Surroundings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

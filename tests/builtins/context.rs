@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use hookexec::Input;
-use hookexec_builtins::builtins::Surroundings;
+use hookexec_calls::Surroundings;
 use serde_json::json;
 use tempfile::TempDir;
 

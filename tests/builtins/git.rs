@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use hookexec::Input;
-use hookexec_builtins::builtins::Surroundings;
+use hookexec_calls::Surroundings;
 use tempfile::TempDir;
 
 use crate::support::{input, refused, run_in};

@@ -15,7 +15,7 @@ fn a_build_without_it_says_so_at_load() {
 mod with_client {
     use std::net::TcpListener;
 
-    use hookexec_builtins::builtins::Surroundings;
+    use hookexec_calls::Surroundings;
     use serde_json::{Value, json};
 
     use super::refused;

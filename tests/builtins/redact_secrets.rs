@@ -2,7 +2,7 @@
 
 use hookexec::Output;
 use hookexec::wire::InputChange;
-use hookexec_builtins::builtins::Surroundings;
+use hookexec_calls::Surroundings;
 use serde_json::{Value, json};
 
 use crate::support::{builtin, input, run_in};

@@ -2,7 +2,7 @@
 
 use hookexec::config::{Command, Hook, Phase};
 use hookexec::{Config, Decision, Event, Executor, Input, Verdict};
-use hookexec_builtins::builtins::shipped;
+use hookexec_builtins::shipped;
 use serde_json::json;
 
 use crate::registry::everything;

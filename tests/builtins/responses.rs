@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hookexec::Output;
-use hookexec_builtins::builtins::{Prepared, Surroundings};
+use hookexec_builtins::Prepared;
+use hookexec_calls::Surroundings;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -513,13 +513,13 @@ async fn a_pattern_for_many_programs_wants_a_known_operand() {
 
 #[tokio::test]
 async fn the_examples_of_groups_and_options_are_right() {
-    for line in hookexec_builtins::OPTIONS.lines() {
+    for line in hookexec_rules::OPTIONS.lines() {
         // A head of two lines would lose its row.
         assert!(line.is_empty() || line.starts_with([' ', '#']) || line.contains(':'), "{line}");
     }
     let machine = Machine::new();
     let mut wrong = Vec::new();
-    for line in hookexec_builtins::EXAMPLES.lines().filter(|line| !line.starts_with('#')) {
+    for line in hookexec_rules::EXAMPLES.lines().filter(|line| !line.starts_with('#')) {
         let (head, examples) = line.split_once(": ").unwrap();
         let (fits, other) = examples.split_once(" ! ").unwrap();
         let words: Vec<&str> = head.splitn(3, ' ').collect();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookexec_builtins::builtins::secrets::Redactor;
+use hookexec_builtins::secrets::Redactor;
 use proptest::prelude::*;
 use serde_json::json;
 

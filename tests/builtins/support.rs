@@ -1,7 +1,8 @@
 //! Calls a shipped builtin as a hook would, in surroundings made for the test.
 
 use hookexec::{Input, Output};
-use hookexec_builtins::builtins::{Shipped, Surroundings, shipped};
+use hookexec_builtins::{Shipped, shipped};
+use hookexec_calls::Surroundings;
 
 /// Surroundings with nothing in them but a clock that stands still.
 pub(crate) fn nowhere() -> Surroundings {

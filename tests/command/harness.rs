@@ -78,7 +78,7 @@ pub(crate) async fn call(
     input: &Input,
 ) -> Result<Ended, HandlerError> {
     let call = Call::new(hook.event, input, Instant::now() + hook.timeout);
-    let call = call.described_by(&hookexec_builtins::KnownTools);
+    let call = call.described_by(&hookexec_calls::KnownTools);
     let result = handler.run(&call).await?;
     let Some((exit_code, stdout, stderr)) = result.program() else {
         panic!("a command answers as a program: {result:?}");

@@ -53,7 +53,7 @@ fn no_module_imports_one_above_itself() {
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
 const PLAIN_READERS: [(&str, &str); 16] = [
     ("crates/agents/src/transcript/mod.rs", "looks whether a line is JSON"),
-    ("crates/builtins/src/builtins/http_post.rs", "looks whether a text is JSON"),
+    ("crates/builtins/src/http_post.rs", "looks whether a text is JSON"),
     (
         "crates/files/src/rpc/message.rs",
         "leaves results as they are written, and refuses keys that stand twice",
@@ -119,16 +119,24 @@ fn the_page_on_the_architecture_names_every_module_and_files_that_exist() {
 }
 
 /// The packages, each with those that it may use beside `hookexec` and `hookexec-files`.
-const PACKAGES: [(&str, &[&str]); 9] = [
+const PACKAGES: [(&str, &[&str]); 11] = [
     ("files", &[]),
+    ("calls", &[]),
     ("remote", &[]),
-    ("builtins", &["remote"]),
-    ("project", &["builtins", "remote"]),
-    ("agents", &["builtins"]),
-    ("setup", &["agents", "builtins", "project"]),
-    ("workbench", &["agents", "builtins", "project"]),
+    ("rules", &["calls"]),
+    ("builtins", &["calls", "remote", "rules"]),
+    ("project", &["builtins", "calls", "remote"]),
+    ("agents", &["calls", "rules"]),
+    ("setup", &["agents", "calls", "project", "rules"]),
+    ("workbench", &["agents", "builtins", "calls", "project"]),
     ("serve", &["agents", "project", "remote"]),
-    ("cli", &["agents", "builtins", "project", "remote", "serve", "setup", "workbench"]),
+    (
+        "cli",
+        &[
+            "agents", "builtins", "calls", "project", "remote", "rules", "serve", "setup",
+            "workbench",
+        ],
+    ),
 ];
 
 #[test]

@@ -50,8 +50,8 @@ pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input, Registry};
-pub use hookexec_builtins::tools;
-use hookexec_builtins::tools::Toolset;
+pub use hookexec_calls::tools;
+use hookexec_calls::tools::Toolset;
 use hookexec_files::suggest;
 
 use answer::members;

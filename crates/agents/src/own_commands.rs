@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::read::NativeCall;
 use hookexec::{Decision, Event, Input, Verdict};
-use hookexec_builtins::shell::unquoted;
-use hookexec_builtins::{may_run, names_a_command};
+use hookexec_calls::shell::unquoted;
+use hookexec_rules::{may_run, names_a_command};
 
 /// The commands that only a person may run: each subcommand, and the words of which one must follow;
 /// without such words the subcommand as a whole.

@@ -2,7 +2,7 @@
 
 use hookexec::Input;
 use hookexec::wire::JsonObject;
-use hookexec_builtins::tools::{self, Role, Roles, Toolset};
+use hookexec_calls::tools::{self, Role, Roles, Toolset};
 
 use super::{Agent, NativeCall};
 

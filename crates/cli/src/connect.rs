@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hookexec::Verdict;
-use hookexec_builtins::shell::quoted;
+use hookexec_calls::shell::quoted;
 use hookexec_files::depth;
 use hookexec_project::LoadOptions;
 use hookexec_serve::server::{self, Question};

@@ -7,10 +7,10 @@ use hookexec::Input;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, Ask, field_names};
-use hookexec_builtins::{answers_other_commands, doubts};
 use hookexec_files::suggest::hint_or_list;
 use hookexec_files::template::collect_fields;
 use hookexec_project::Check;
+use hookexec_rules::{answers_other_commands, doubts};
 
 use crate::matchers;
 use crate::scripts::{echoed_input, found_from_here_alone, missing};

@@ -5,9 +5,9 @@ use std::path::Path;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec_agents::{Agent, Response};
-use hookexec_builtins::tools::{self, TOOL_KINDS};
-use hookexec_builtins::{ListedTools, listed_tools};
+use hookexec_calls::tools::{self, TOOL_KINDS};
 use hookexec_files::suggest;
+use hookexec_rules::{ListedTools, listed_tools};
 
 use crate::settings::inspect::{AgentFile, inspect};
 

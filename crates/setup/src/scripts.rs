@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::FailureMode;
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec_builtins::shell::{Word, is_interpreter, is_shell, quoted, read_script};
+use hookexec_calls::shell::{Word, is_interpreter, is_shell, quoted, read_script};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
 use hookexec_project::trust::{DIRECTORIES, is_shell_word};

@@ -214,7 +214,7 @@ fn percentile(sorted: &[f64], percent: usize) -> f64 {
 mod tests {
     use super::*;
     use hookexec::{Event, Input, Verdict};
-    use hookexec_builtins::builtins::secrets::Redactor;
+    use hookexec_builtins::secrets::Redactor;
 
     fn line(session: &str) -> String {
         let input = Input::default().with_session(session);

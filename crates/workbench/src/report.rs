@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookexec::Decision;
-use hookexec_builtins::tools;
+use hookexec_calls::tools;
 use hookexec_project::log::Record;
 use jiff::Timestamp;
 use serde::Serialize;

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use ArgumentError::{Missing, Several};
 use hookexec::wire::{InputChange, JsonObject};
-use hookexec_builtins::tools::patch::{self, Edit, Kind};
-use hookexec_builtins::tools::{Role, Roles, role_by_name};
+use hookexec_calls::tools::patch::{self, Edit, Kind};
+use hookexec_calls::tools::{Role, Roles, role_by_name};
 use hookexec_files::directories::home_directory;
 use hookexec_files::paths::lexical;
 

@@ -4,7 +4,7 @@ use super::arguments::{self, Call};
 use super::{NAME, TITLE};
 use hookexec::Input;
 use hookexec::registry::NotInDialect;
-use hookexec_builtins::tools::{self, TOOL_KINDS};
+use hookexec_calls::tools::{self, TOOL_KINDS};
 
 /// One call of the other agent that this call stands for.
 pub(super) struct View {

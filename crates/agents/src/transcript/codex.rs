@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Session, Transcripts};
 use crate::payload::arguments;
 use crate::{Agent, user_directory};
-use hookexec_builtins::shell::{is_shell, quoted_words};
+use hookexec_calls::shell::{is_shell, quoted_words};
 
 pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
     directory: || user_directory(Agent::Codex.settings()?),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::Hook;
 use hookexec::{Config, Event};
 use hookexec_agents::Agent;
-use hookexec_builtins::shell::quoted;
+use hookexec_calls::shell::quoted;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_setup::codex::{self, IN_CODEX};
 use hookexec_setup::program::{self, Program};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::builder::NonEmptyStringValueParser;
 use hookexec::lifecycle::{ToolCall, ToolOutcome};
 use hookexec::{Event, Executor, Input};
-use hookexec_builtins::tools;
+use hookexec_calls::tools;
 use hookexec_files::files;
 use hookexec_files::group::Group;
 use hookexec_files::platform::system::ending_signal;

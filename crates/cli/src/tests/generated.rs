@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hookexec::Event;
 use hookexec_agents::Agent;
-use hookexec_builtins::builtins::{Shipped, shipped};
+use hookexec_builtins::{Shipped, shipped};
 
 use crate::commands::docs::{agents, builtins, events};
 use crate::console::table::Table;
@@ -62,7 +62,7 @@ fn section(agent: Agent) -> String {
         let _ = writeln!(text, "* {}: {reason}", names.join(", "));
     }
     let mut kinds: Vec<String> = Vec::new();
-    for (kind, _) in hookexec_builtins::tools::TOOL_KINDS {
+    for (kind, _) in hookexec_calls::tools::TOOL_KINDS {
         let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
         let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
         if !tools.is_empty() {

@@ -14,7 +14,7 @@ use hookexec::config::{
     ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
     PolicySettings, SourceFile, file_of_layer,
 };
-use hookexec_builtins::shell::typed;
+use hookexec_calls::shell::typed;
 use hookexec_files::directories::project_of;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::Platform;

@@ -8,8 +8,8 @@ use crate::policy::State;
 use hookexec::config::PolicySettings;
 use hookexec::wire::{ApprovalReport, HookReport, JsonObject, Mode, deserialize_exact};
 use hookexec::{Config, Decision, Event, Input, Verdict};
-use hookexec_builtins::builtins::audit_log::clean;
-use hookexec_builtins::builtins::secrets::Redactor;
+use hookexec_builtins::audit_log::clean;
+use hookexec_builtins::secrets::Redactor;
 use hookexec_files::text;
 
 /// How each record begins, by which the rest of a record that was cut is found. Inside a text the

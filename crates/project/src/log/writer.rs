@@ -21,7 +21,7 @@ use hookexec::config::AuditSettings;
 use hookexec::registry::{Recorded, Recorder};
 use hookexec::wire::JsonObject;
 use hookexec::{BoxFuture, Config, Input, Verdict};
-use hookexec_builtins::builtins::secrets::Redactor;
+use hookexec_builtins::secrets::Redactor;
 use hookexec_files::files::{append_private, open_unlinked, try_lock};
 use hookexec_files::platform::{resolve, system};
 

@@ -12,9 +12,7 @@ use super::programs::{changes_directory, is_shell_word};
 use super::project_file::{Found, NamedFile, NamedPath, ProjectFile, Start};
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
-use hookexec_builtins::shell::{
-    ScriptCommand, Word, is_interpreter, is_shell, quoted, read_script,
-};
+use hookexec_calls::shell::{ScriptCommand, Word, is_interpreter, is_shell, quoted, read_script};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
 /// file: the others stand for the project.

@@ -1,6 +1,6 @@
 //! Words that a shell handles itself.
 
-use hookexec_builtins::shell::{Word, unquoted};
+use hookexec_calls::shell::{Word, unquoted};
 
 /// Words that a shell handles itself, and words that start no program.
 const SHELL_WORDS: [&str; 87] = [

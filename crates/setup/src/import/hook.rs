@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic};
 use hookexec_agents::{HookSettings, is_own_program};
-use hookexec_builtins::shell::{Word, read_script};
+use hookexec_calls::shell::{Word, read_script};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Fields;
 

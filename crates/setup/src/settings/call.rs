@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use hookexec::FailureMode;
 use hookexec_agents::{Agent, NativeEvent};
-use hookexec_builtins::shell::{quoted, read_script};
+use hookexec_calls::shell::{quoted, read_script};
 
 use crate::system::HAS_SH;
 
@@ -99,7 +99,7 @@ fn denies_without_answer(native: &NativeEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hookexec_builtins::shell::Word;
+    use hookexec_calls::shell::Word;
 
     use super::*;
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 
 use hookexec::Input;
 use hookexec_agents::tools;
-use hookexec_builtins::builtins::secrets::Redactor;
-use hookexec_builtins::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
+use hookexec_builtins::secrets::Redactor;
+use hookexec_calls::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
 
 /// Programs that run what their arguments or files name.
 const RUNS_MORE: [&str; 14] = [

@@ -16,7 +16,7 @@ use hookexec::{
     HandlerError, HandlerResult, Input, Output, Registry, Verdict,
 };
 use hookexec_agents::Subject;
-use hookexec_builtins::builtins::Shipped;
+use hookexec_builtins::Shipped;
 use hookexec_files::locks::locked;
 use hookexec_project::log::{Record, rewritten};
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use hookexec_builtins::tools::kinds_anywhere;
+use hookexec_calls::tools::kinds_anywhere;
 
 fn object(value: Value) -> JsonObject {
     serde_json::from_value(value).unwrap()

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use hookexec::Event;
-use hookexec_builtins::builtins::{Shipped, shipped};
+use hookexec_builtins::{Shipped, shipped};
 use serde_json::{Value, json};
 
 use super::Shown;

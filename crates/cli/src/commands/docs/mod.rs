@@ -70,8 +70,8 @@ macro_rules! pages {
         [
             ("readme", "What hookexec is, with files to paste", include_str!("../../../README.md")),
             $(($name, $about, include_str!(concat!("../../../docs/", $name, ".md"))),)+
-            ("groups", "Words and paths that rules can name: `@secrets`", hookexec_builtins::GROUPS),
-            ("options", "Options that rules know: twins, values, files", hookexec_builtins::OPTIONS),
+            ("groups", "Words and paths that rules can name: `@secrets`", hookexec_rules::GROUPS),
+            ("options", "Options that rules know: twins, values, files", hookexec_rules::OPTIONS),
         ]
     };
 }

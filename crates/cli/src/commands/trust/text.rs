@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hookexec_builtins::shell::quoted;
+use hookexec_calls::shell::quoted;
 use hookexec_project::trust::{Review, Status};
 use hookexec_workbench::records::shown;
 

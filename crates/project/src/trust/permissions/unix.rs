@@ -8,7 +8,7 @@ use rustix::process::geteuid;
 
 use super::unsafe_file;
 use hookexec::config::Diagnostic;
-use hookexec_builtins::shell::typed;
+use hookexec_calls::shell::typed;
 use hookexec_files::platform::Platform;
 
 /// Checks that only the user, the group and root can have written the file at `real` or put it there.

@@ -1,0 +1,188 @@
+//! Expansions: variables, substitutions and arithmetic.
+
+use super::word::Building;
+use super::{Certainty, Read, Reader, Unread, name_length};
+use crate::is_number;
+
+impl Reader<'_, '_> {
+    /// Reads what begins with `$`.
+    pub(super) fn expansion(&mut self, word: &mut Building, quoted: bool) -> Read<()> {
+        let start = self.at;
+        self.at += 1;
+        let many = if quoted { Certainty::OneWord } else { Certainty::Unknown };
+        let certainty = match self.peek() {
+            Some(b'(') if self.has("((") => {
+                self.arithmetic()?;
+                Certainty::OneWord
+            }
+            Some(b'(')
+                if quoted
+                    && self.documents.is_none()
+                    && let Some((length, text)) = document_of_cat(&self.text[self.at..]) =>
+            {
+                self.quoted(text, word);
+                self.at += length;
+                return Ok(());
+            }
+            Some(b'(') => {
+                self.at += 1;
+                self.substituted()?;
+                many
+            }
+            Some(b'{') => self.parameter(quoted)?,
+            Some(b'\'') if !quoted => {
+                // Without a backslash before it, every shell ends the text at the same quote.
+                let length = self.rest()[1..].find('\'').ok_or(Unread)?;
+                if self.rest()[..=length].ends_with('\\') {
+                    return Err(Unread);
+                }
+                // Escapes may write any letter.
+                (self.found.has_quoted_bracket, self.found.has_quoted_dollar) = (true, true);
+                self.at += length + 2;
+                Certainty::OneWord
+            }
+            Some(b'@') => self.special(Certainty::Unknown)?,
+            Some(b'*') => self.special(many)?,
+            Some(b'?' | b'#' | b'$' | b'!' | b'-') => self.special(Certainty::OneWord)?,
+            Some(digit) if digit.is_ascii_digit() => self.special(many)?,
+            _ if name_length(self.rest()) > 0 => {
+                self.at += name_length(self.rest());
+                // zsh reads `$x[...]` as an element.
+                if self.has("[") {
+                    return Err(Unread);
+                }
+                many
+            }
+            Some(b'"') if !quoted => return Err(Unread),
+            None | Some(b' ' | b'\t' | b'\n' | b'/' | b'|' | b'.' | b',' | b'%' | b')' | b'"') => {
+                word.text.push('$');
+                return Ok(());
+            }
+            _ => return Err(Unread),
+        };
+        word.unknown(&self.text[start..self.at], certainty);
+        Ok(())
+    }
+
+    /// Reads the one letter of a special parameter.
+    fn special(&mut self, certainty: Certainty) -> Read<Certainty> {
+        self.at += 1;
+        let is_odd = self.has("[") || self.has(":") && certainty != Certainty::OneWord;
+        if is_odd { Err(Unread) } else { Ok(certainty) }
+    }
+
+    /// Reads the commands of a substitution up to its `)`.
+    pub(super) fn substituted(&mut self) -> Read<()> {
+        let waiting = self.documents.take();
+        let before = self.at;
+        let outer = self.frame.clone();
+        self.frame.substituted = true;
+        self.subshell(Self::list)?;
+        self.frame = outer;
+        // A here-document of the substitution ends in it, and none of the line outside begins in it.
+        let is_many_lines = self.text[before..self.at].contains('\n');
+        if self.documents.is_some() || waiting.is_some() && is_many_lines {
+            return Err(Unread);
+        }
+        self.documents = waiting;
+        self.expect(")")
+    }
+
+    /// Reads a text in backquotes, in which nothing may need a backslash.
+    pub(super) fn backquoted(&mut self, word: &mut Building, quoted: bool) -> Read<()> {
+        let inside = &self.rest()[1..];
+        let length = inside.find('`').ok_or(Unread)?;
+        let inside = &inside[..length];
+        if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
+            return Err(Unread);
+        }
+        let mut reader = Reader::new(inside, &self.frame, self.found);
+        reader.depth = self.depth + 1;
+        reader.frame.substituted = true;
+        reader.subshell(Reader::whole)?;
+        let end = self.at + length + 2;
+        let certainty = if quoted { Certainty::OneWord } else { Certainty::Unknown };
+        word.unknown(&self.text[self.at..end], certainty);
+        self.at = end;
+        Ok(())
+    }
+
+    /// Reads `((...))` behind `$`. It may only have numbers, names, operators and expansions.
+    fn arithmetic(&mut self) -> Read<()> {
+        let start = self.at;
+        self.at += 2;
+        while !self.eat("))") {
+            match self.peek().ok_or(Unread)? {
+                b'$' => self.expansion(&mut Building::default(), true)?,
+                letter
+                    if letter.is_ascii_alphanumeric()
+                        || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) =>
+                {
+                    self.at += 1;
+                }
+                _ => return Err(Unread),
+            }
+        }
+        // A shell evaluates the value of a variable, and what a command prints.
+        let text = &self.text[start..self.at];
+        self.found.evaluates |= text.contains(|one: char| one.is_ascii_alphabetic() || one == '_');
+        Ok(())
+    }
+
+    /// Reads `{...}` behind `$`.
+    fn parameter(&mut self, quoted: bool) -> Read<Certainty> {
+        let length = self.rest().find('}').ok_or(Unread)?;
+        let inside = &self.rest()[1..length];
+        self.at += length + 1;
+        let name = inside.strip_prefix('#').unwrap_or(inside);
+        let behind = &name[name_length(name)..];
+        if behind.len() == name.len() {
+            return Err(Unread);
+        }
+        let (index, operator) = split_index(behind);
+        let is_one = quoted && index != "@";
+        if inside.starts_with('#') {
+            return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
+        }
+        let plain = if quoted { "_./:,-@%+=*?#$ " } else { "_./:,-@%+=*?#$" };
+        if operator.contains(|one: char| !one.is_ascii_alphanumeric() && !plain.contains(one)) {
+            return Err(Unread);
+        }
+        let behind = operator.strip_prefix(':').unwrap_or(operator);
+        let is_operator = behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#']);
+        if !operator.is_empty() && !is_operator {
+            return Err(Unread);
+        }
+        if operator.split('$').skip(1).any(|behind| name_length(behind) == 0) {
+            return Err(Unread);
+        }
+        Ok(if is_one { Certainty::OneWord } else { Certainty::Unknown })
+    }
+}
+
+/// Returns the index of an element and what stands behind it, if nothing is evaluated in the index:
+/// `${PIPESTATUS[0]}`.
+fn split_index(behind: &str) -> (&str, &str) {
+    if let Some(inside) = behind.strip_prefix('[')
+        && let Some((index, operator)) = inside.split_once(']')
+        && (matches!(index, "@" | "*") || is_number(index))
+    {
+        return (index, operator);
+    }
+    ("", behind)
+}
+
+/// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it
+/// stands. Old ones look for the bracket in the text, and would expand what stands behind it.
+fn document_of_cat(rest: &str) -> Option<(usize, &str)> {
+    let (end, behind) = rest.strip_prefix("(cat <<'")?.split_once('\'')?;
+    let (text, behind) = behind.split_once(&format!("\n{end}\n"))?;
+    let text = text.strip_prefix('\n')?;
+    let behind = behind.trim_start().strip_prefix(')')?;
+    let may_expand = text.contains(['$', '`', '"', '\\']) && text.contains([')', '\'', '"']);
+    let is_odd = end.is_empty() || end.contains(|one: char| !one.is_ascii_alphanumeric());
+    if may_expand || is_odd {
+        return None;
+    }
+    Some((rest.len() - behind.len(), text.trim_end_matches('\n')))
+}

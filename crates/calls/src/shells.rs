@@ -1,0 +1,334 @@
+//! Shells, their builtins and interpreters: programs that take a text and run it.
+
+use super::command::{Certainty, Word, are_known, has_word, line_of};
+use super::names::{
+    CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
+    REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
+};
+use super::wrappers::Inner;
+use crate::shell::next_expansion;
+
+/// Returns whether a program is a shell whose text is read.
+pub fn is_shell(program: &str) -> bool {
+    let name = super::base_name(program);
+    SHELLS.contains(&without_version(&name))
+}
+
+/// Returns whether a program runs code in a language of its own.
+pub fn is_interpreter(name: &str) -> bool {
+    INTERPRETERS.contains(&without_version(name))
+}
+
+/// Returns whether a program runs one of its words as code.
+pub(super) fn takes_code(name: &str) -> bool {
+    is_shell(name)
+        || is_interpreter(name)
+        || matches!(name, "eval" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su")
+}
+
+/// Returns whether the code of a program is among its words, so that words behind them are arguments.
+pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
+    if is_shell(name) {
+        return matches!(shell_code(words), Inner::Text(_) | Inner::File(_));
+    }
+    is_interpreter(name) && matches!(words, [options @ .., _] if has_word(options, CODE_OPTIONS))
+}
+
+/// Returns whether a shell evaluates an index in which it expands something.
+fn has_expanded_index(word: &Word) -> bool {
+    word.text.contains('[') && word.text.contains(['$', '`'])
+}
+
+fn without_version(name: &str) -> &str {
+    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-')
+}
+
+/// Returns whether a variable may be one of a loop that changes nothing else.
+pub(super) fn is_plain_variable(name: &str) -> bool {
+    !name.contains(|letter: char| !matches!(letter, 'a'..='z' | '_' | '0'..='9'))
+        && !SPECIAL_VARIABLES.contains(&name)
+}
+
+/// Returns whether words may set a variable that a shell evaluates.
+pub(super) fn names_evaluated(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        EVALUATED.iter().any(|name| word.text.contains(name))
+            || REPLACED.iter().any(|name| word.text.starts_with(name))
+    })
+}
+
+/// Returns the variables that a command sets and that may change what runs.
+pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
+    let doubtful = assignments.iter().filter(|word| !is_harmless(word));
+    let mut sets: Vec<String> = doubtful.map(|word| variable_of(word).to_owned()).collect();
+    let [program, arguments @ ..] = words else { return sets };
+    let name = program.text.as_str();
+    let exports = name == "export"
+        || arguments.iter().any(|word| word.text.starts_with('-') && word.text.contains('x'));
+    let mut follows_v = false;
+    for word in arguments {
+        let is_option = word.text.starts_with('-');
+        let is_set = match name {
+            "let" => true,
+            "printf" => follows_v || word.text.starts_with("-v"),
+            _ => SETTERS.contains(&name) && !is_option,
+        };
+        follows_v = word.text == "-v";
+        let variable = variable_of(word);
+        let is_local = word.is_known() && is_plain_variable(variable) && name != "let" && !exports;
+        if is_set && !is_local && !HARMLESS_VARIABLES.contains(&variable) {
+            sets.push(variable.to_owned());
+        }
+    }
+    sets
+}
+
+/// Returns the name of the variable that a word sets.
+fn variable_of(word: &Word) -> &str {
+    word.text.split(['=', '[', '+']).next().unwrap_or_default()
+}
+
+/// Returns whether a variable before a command changes nothing that runs.
+fn is_harmless(assignment: &Word) -> bool {
+    let name = variable_of(assignment);
+    if !HARMLESS_VARIABLES.contains(&name) && !name.starts_with("LC_") {
+        return false;
+    }
+    let (_, value) = assignment.text.split_once('=').unwrap_or_default();
+    // `RAILS_ENV=production` names another database.
+    if name.ends_with("_ENV")
+        && !matches!(value, "test" | "testing" | "dev" | "development" | "ci" | "local")
+    {
+        return false;
+    }
+    // Programs such as `make` run the code in a value.
+    !value.contains(|one: char| !one.is_alphanumeric() && !"_-+.,:@/=".contains(one))
+}
+
+/// Returns whether a builtin of a shell evaluates arguments of which not all is known.
+pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
+    match name {
+        "[" | "test" | "[[" => test_evaluates(words),
+        "printf" => {
+            let [format, values @ ..] = words else { return false };
+            !(format.is_known() && has_texts_only(&format.text) || are_numbers(values))
+        }
+        _ if COUNTERS.contains(&name) => !are_numbers(words),
+        _ if EVALUATORS.contains(&name) => {
+            words.iter().any(|word| !word.is_known() && word.known == 0 || word.text.contains('['))
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a test may have an operator that evaluates its operands, and one that is not a number.
+fn test_evaluates(words: &[Word]) -> bool {
+    let (mut evaluates, mut has_other) = (false, false);
+    for word in words {
+        let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
+        evaluates |= is_arithmetic(word) || words.len() < 3 && may_be_test;
+        let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
+        has_other |= is_operand && !is_number(word);
+    }
+    evaluates && has_other
+}
+
+/// Returns whether all values of a format of `printf` are texts.
+fn has_texts_only(format: &str) -> bool {
+    let mut parts = format.split('%').skip(1);
+    parts.all(|part| part.is_empty() || part.starts_with(['s', 'b', 'q', '%']))
+}
+
+fn are_numbers(words: &[Word]) -> bool {
+    words.iter().all(is_number)
+}
+
+fn is_number(word: &Word) -> bool {
+    word.is_known() && !word.text.contains(|letter: char| !letter.is_ascii_digit())
+        || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
+}
+
+/// Returns whether a word is an operator of a test whose operands a shell evaluates.
+fn is_arithmetic(word: &Word) -> bool {
+    matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
+}
+
+/// Returns whether a builtin changes how the shell reads or runs what follows.
+pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
+    match name {
+        "shopt" | "setopt" | "unsetopt" | "emulate" | "zmodload" | "autoload" | "zle" => true,
+        "set" => !words.iter().all(|word| word.is_known() && is_plain_setting(&word.text)),
+        _ => false,
+    }
+}
+
+/// Returns whether an argument of `set` changes nothing but when the shell stops and what it prints.
+fn is_plain_setting(text: &str) -> bool {
+    match text.strip_prefix(['-', '+']) {
+        Some(letters) => {
+            let letters = letters.strip_suffix('o').unwrap_or(letters);
+            letters.trim_matches(['e', 'u', 'x']).is_empty()
+        }
+        None => text == "pipefail",
+    }
+}
+
+/// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
+/// interpreter.
+pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inner<'w> {
+    if EVALUATORS.contains(&name) && words.iter().any(has_expanded_index) {
+        return Inner::Unknown;
+    }
+    match (name, words) {
+        ("eval", [word]) if is_settings(word) => Inner::Nothing,
+        ("eval", _) => joined(words),
+        ("trap", [action, ..]) if action.is_known() && !action.text.starts_with('-') => {
+            Inner::Text(action.text.clone())
+        }
+        ("trap", [option, ..]) if option.text == "-" => Inner::Nothing,
+        ("trap", _) => Inner::Unknown,
+        ("source" | ".", []) => Inner::Nothing,
+        ("source" | ".", [script, ..]) if is_settings(script) => Inner::Nothing,
+        ("source" | ".", [script, ..]) => file(script, true),
+        ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
+        _ if is_shell(name) => shell_code(words),
+        _ if is_interpreter(name) => interpreter(words, reads_input),
+        _ => Inner::Nothing,
+    }
+}
+
+/// Returns the shell text that words are together; a `--` may stand before them.
+pub(super) fn joined(words: &[Word]) -> Inner<'_> {
+    let words = match words {
+        [dashes, rest @ ..] if dashes.text == "--" => rest,
+        _ => words,
+    };
+    if words.is_empty() {
+        return Inner::Nothing;
+    }
+    let text = line_of(words);
+    if are_known(words) { Inner::Text(text) } else { Inner::Open(text) }
+}
+
+/// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
+/// `<(kubectl completion bash)`.
+fn is_settings(word: &Word) -> bool {
+    let Some(inside) = inside_brackets(&word.text) else { return false };
+    if inside.contains(['|', ';', '&', '\n', '$', '`', '(', '<']) {
+        return false;
+    }
+    let (program, arguments) = inside.split_once(' ').unwrap_or((inside, ""));
+    PRINTERS.contains(&&*super::base_name(program))
+        || arguments.split(' ').next() == Some("completion")
+}
+
+fn inside_brackets(text: &str) -> Option<&str> {
+    text.strip_prefix(['$', '<'])?.strip_prefix('(')?.strip_suffix(')')
+}
+
+/// Returns what a shell runs: the text behind `-c`, a file, or its input.
+fn shell_code(mut words: &[Word]) -> Inner<'_> {
+    while let [word, behind @ ..] = words {
+        if !word.is_known() {
+            return file(word, false);
+        }
+        words = behind;
+        match &*word.text {
+            "--version" | "--help" => return Inner::Nothing,
+            "--" | "-" => break,
+            "--norc" | "--noprofile" | "--posix" | "--login" => {}
+            option if option.starts_with("--") => return Inner::Unknown,
+            option if option.starts_with(['-', '+']) => {
+                match (option.contains('c'), option.contains(['o', 'O', 's'])) {
+                    (true, false) => return text_of_c(words),
+                    // A text that is only checked.
+                    (false, false) if option == "-n" && !has_options(words) => {
+                        return Inner::Nothing;
+                    }
+                    (false, false) => {}
+                    (false, true) if option == "-s" => return Inner::Input,
+                    // `-euo pipefail`
+                    (false, true) if option.ends_with('o') && !option.contains(['O', 's']) => {
+                        words = words.get(1..).unwrap_or_default();
+                    }
+                    _ => return Inner::Unknown,
+                }
+            }
+            _ => return file(word, false),
+        }
+    }
+    words.first().map_or(Inner::Input, |script| file(script, false))
+}
+
+fn has_options(words: &[Word]) -> bool {
+    words.iter().any(|word| word.text.starts_with(['-', '+']))
+}
+
+/// Returns what an interpreter runs.
+fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
+    while let [word, behind @ ..] = words {
+        let code = match &*word.text {
+            "-" => break,
+            option if CODE_OPTIONS.contains(&option) => behind.first(),
+            option if option.starts_with("--eval=") => Some(word),
+            option if option.starts_with('-') && word.is_known() => {
+                words = behind;
+                continue;
+            }
+            _ => return file(word, false),
+        };
+        return match code {
+            Some(code) if !is_substituted(code) => Inner::Nothing,
+            _ => Inner::Unknown,
+        };
+    }
+    if reads_input { Inner::Unknown } else { Inner::Nothing }
+}
+
+/// Returns whether the output of a command is a part of a word.
+fn is_substituted(word: &Word) -> bool {
+    !word.is_known() && (word.text.contains(['`', '<', '>']) || word.text.contains("$("))
+}
+
+/// A script may do what it wants, like every other program, but it must be a file. It is surely no option
+/// if the program has none: `lacks_options`.
+fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
+    // `//dev/stdin` is one, too.
+    let path = script.text.trim_start_matches(['/', '.']);
+    let is_device =
+        script.text.starts_with('/') && (path.starts_with("dev/") || path.starts_with("proc/"));
+    let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
+    if is_device || is_substituted(script) || !is_path {
+        return Inner::Unknown;
+    }
+    Inner::File(script)
+}
+
+/// Returns whether a text has no other expansions than those of the home and the directory, which the
+/// shell that runs it would make the same of.
+fn names_only_places(text: &str) -> bool {
+    let mut rest = text;
+    while let Some((_, expansion, behind)) = next_expansion(rest) {
+        if !matches!(expansion, "$HOME" | "${HOME}" | "$PWD" | "${PWD}") {
+            return false;
+        }
+        rest = behind;
+    }
+    true
+}
+
+/// Returns the text behind `-c`; further options may stand before it.
+pub(super) fn text_of_c(words: &[Word]) -> Inner<'_> {
+    match words.first() {
+        Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
+            Inner::Text(text.text.clone())
+        }
+        Some(text) if text.certainty == Certainty::OneWord => {
+            let is_expanded = text.text[text.known..].starts_with('$');
+            let is_known = is_expanded && names_only_places(&text.text);
+            let text = text.text.clone();
+            if is_known { Inner::Text(text) } else { Inner::Open(text) }
+        }
+        _ => Inner::Unknown,
+    }
+}

@@ -1,0 +1,340 @@
+//! One simple command, and the commands that it runs.
+
+use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, has_word, line_of};
+use super::history::Change;
+use super::names::{FETCHERS, STARTING, STAYING};
+use super::powershell::commands_behind_powershell;
+use super::reader::Found;
+use super::shells::{self, is_interpreter, names_evaluated};
+use super::wrappers::{self, Inner, Run};
+
+impl SimpleCommand {
+    /// Returns the name of the program; nothing without one.
+    fn program(&self) -> String {
+        base_name(self.words.first().map_or("", |program| &program.text))
+    }
+
+    /// Returns whether the command gets files from the network.
+    pub fn fetches(&self) -> bool {
+        let name = self.program();
+        FETCHERS.contains(&&*name) || name == "git" && has_word(&self.words, &["clone"])
+    }
+
+    /// Returns whether a text that the command writes goes into a file of this name.
+    fn writes(&self, name: &str) -> bool {
+        let mut outputs = self.redirections.iter().filter(|one| one.operator.contains('>'));
+        let is_tee = self.program() == "tee";
+        outputs.any(|output| is_named(&output.word, name))
+            || is_tee && self.words.iter().any(|word| is_named(word, name))
+    }
+
+    /// Returns what the command prints, if it is `echo` or `printf`.
+    fn printed(&self) -> Option<String> {
+        let (_, mut arguments) = self.words.split_first()?;
+        match &*self.program() {
+            "echo" => {}
+            "printf" if !arguments.first()?.text.contains('%') => {}
+            _ => return None,
+        }
+        while let [option, behind @ ..] = arguments
+            && option.text.starts_with('-')
+        {
+            arguments = behind;
+        }
+        Some(line_of(arguments).replace("\\n", "\n"))
+    }
+}
+
+impl Found {
+    /// Adds a command, and what it runs.
+    pub(super) fn simple(&mut self, mut command: SimpleCommand) {
+        command.sets = shells::variables(&command.assignments, &command.words);
+        if names_evaluated(&command.assignments) || names_evaluated(&command.words) {
+            command.hidden = Hidden::Anything;
+        }
+        let before = self.history.clone();
+        self.history.assign(&command.assignments);
+        let words = command.words.clone();
+        let Some((program, arguments)) = words.split_first() else {
+            self.commands.push(command);
+            return;
+        };
+        let name = base_name(&program.text);
+        self.evaluates |= shells::evaluates(&name, arguments);
+        self.is_doubtful |= shells::changes_the_shell(&name, arguments);
+        // Some shells run it as a program, for which `>` is a redirection.
+        command.is_certain &= name != "[[";
+        let takes_code = is_interpreter(&name);
+        let mut inputs = command.redirections.clone();
+        inputs.retain(|input| input.is_input() && (input.is_file() || !takes_code));
+        // The call shows the code, but not in a word.
+        command.is_certain &= !takes_code || command.documents().next().is_none();
+        let is_path = program.text.contains('/');
+        let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
+        self.note_fetched(&name, &command);
+        let (place, inner) = (self.commands.len(), command.frame.within(&name));
+        self.commands.push(command);
+        let written = match is_path {
+            _ if !program.is_known() || is_fetched => Written::Unknown,
+            true => self.written(program),
+            false => Written::No,
+        };
+        let hidden = match written {
+            Written::No => self.inner(arguments, &inputs, inner),
+            Written::Unknown => Hidden::Anything,
+            Written::Text(text) => self.script(&interpreter_of(&text), &text, inner),
+        };
+        // All but these run their command in another process.
+        if !STAYING.contains(&&*name) {
+            self.history = before;
+        }
+        self.history.note(&program.text, arguments);
+        if hidden != Hidden::Nothing {
+            self.commands[place].hidden = hidden;
+        }
+    }
+
+    /// Adds what a program runs, and returns what it runs that can't be read.
+    fn inner(&mut self, words: &[Word], inputs: &[Redirection], inner: Frame) -> Hidden {
+        let name = &*inner.program().to_owned();
+        let reads_input = inner.piped || !inputs.is_empty();
+        // So many programs run one another in no command of people.
+        if inner.wrappers.len() > 8 {
+            return Hidden::Anything;
+        }
+        let found = match wrappers::inner(name, words) {
+            Inner::Nothing => shells::code(name, words, reads_input),
+            // `bun x` runs a program, and `bun x.ts` a file.
+            found => found,
+        };
+        match found {
+            Inner::Nothing => self.without_command(inputs, &inner),
+            Inner::Input => self.input(inputs, inner),
+            Inner::Unknown => Hidden::Anything,
+            Inner::File(file) => self.file(name, file, inner),
+            Inner::Text(text) if name == "trap" => {
+                self.at_exit.push((text, inner));
+                Hidden::Nothing
+            }
+            Inner::Text(text) => self.inner_text(&text, inner),
+            Inner::Open(text) => {
+                // What is known of it is read, too.
+                self.inner_text(&text, inner);
+                self.is_doubtful = true;
+                Hidden::Anything
+            }
+            Inner::Unread => {
+                if let Some(commands) = commands_behind_powershell(name, words) {
+                    self.commands.extend(commands);
+                    return Hidden::Nothing;
+                }
+                let all = [&[Word::known(name)][..], words].concat();
+                Hidden::of_words(&all, inner.more || reads_input)
+            }
+            Inner::Shown(words) => Hidden::of_words(words, inner.more),
+            Inner::Commands(runs) => {
+                let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
+                if is_known { Hidden::Nothing } else { Hidden::Anything }
+            }
+        }
+    }
+
+    /// Adds the commands of a program without a command in its words: some start a shell then.
+    fn without_command(&mut self, inputs: &[Redirection], inner: &Frame) -> Hidden {
+        if STARTING.contains(&inner.program()) && (inner.piped || !inputs.is_empty()) {
+            return self.input(inputs, inner.clone());
+        }
+        Hidden::Nothing
+    }
+
+    /// Adds a command in the words of another, and returns whether it can be known.
+    fn run(&mut self, run: Run, inputs: &[Redirection], inner: &Frame) -> bool {
+        self.inner_words += run.words.len();
+        // The words to come are the command, but `xargs` alone runs `echo`.
+        if run.words.is_empty() {
+            return !inner.more && self.without_command(inputs, inner) == Hidden::Nothing;
+        }
+        let more = inner.more || run.more;
+        // Each of the words is copied: 20 ms.
+        if self.inner_words > 64 << 10 || run.is_open(more) {
+            return false;
+        }
+        let words = run.given_words();
+        let before = self.history.clone();
+        let moves = run.directory.is_some();
+        if moves {
+            self.history.add(Change::Went { to: run.directory, is_sure: true });
+        }
+        let mut command = self.begun(&Frame { more, ..inner.clone() });
+        // In another directory a program reads the settings of another project.
+        command.is_certain &= !moves;
+        let (assignments, redirections) = (run.assignments, inputs.to_vec());
+        self.simple(SimpleCommand { words, assignments, redirections, ..command });
+        if moves {
+            self.history = before;
+        }
+        true
+    }
+
+    /// Adds the commands of a file that a program runs, if the call wrote it.
+    fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
+        if self.is_fetched(file) || self.is_cloned(file) {
+            return Hidden::Anything;
+        }
+        match self.written(file) {
+            Written::No => Hidden::Nothing,
+            Written::Unknown => Hidden::Anything,
+            Written::Text(text) => self.script(name, &text, inner),
+        }
+    }
+
+    /// Adds the commands of a script that the call wrote, for the program `name`.
+    fn script(&mut self, name: &str, text: &str, inner: Frame) -> Hidden {
+        if !is_interpreter(name) || shells::is_shell(name) {
+            return self.inner_text(text, inner);
+        }
+        // Its code is a word, as if it stood in the call.
+        let option = match name {
+            "php" => "-r",
+            _ if name.starts_with("py") => "-c",
+            _ => "-e",
+        };
+        let words = [name, option, text].map(Word::known).to_vec();
+        let command = self.begun(&inner);
+        self.commands.push(SimpleCommand { words, is_certain: false, ..command });
+        Hidden::Nothing
+    }
+
+    /// Adds the commands that a shell reads from its input, if that is one text.
+    fn input(&mut self, inputs: &[Redirection], inner: Frame) -> Hidden {
+        match inputs {
+            // zsh reads a pipe beside it, too.
+            [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
+                self.inner_text(&one.word.text, inner)
+            }
+            _ => Hidden::Anything,
+        }
+    }
+
+    /// Adds the commands of a text that a program runs.
+    fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
+        let stays = STAYING.contains(&inner.program());
+        let frame = Frame { more: false, other_shell: inner.other_shell || !stays, ..inner };
+        if self.text(text, &frame).is_ok() {
+            return Hidden::Nothing;
+        }
+        self.is_doubtful = true;
+        Hidden::words_of(text)
+    }
+
+    /// Returns the text that the call itself writes to a file.
+    fn written(&self, file: &Word) -> Written {
+        let name = file.text.trim_start_matches("./");
+        let mut written = Written::No;
+        for (at, command) in self.commands.iter().enumerate() {
+            if command.writes(name) {
+                written = match (written, self.text_written_by(at)) {
+                    (Written::No, Some(text)) => Written::Text(text),
+                    _ => Written::Unknown,
+                };
+            }
+        }
+        written
+    }
+
+    /// Returns the text that a command writes to a file, if it is `cat`, `tee`, `echo` or `printf`.
+    fn text_written_by(&self, at: usize) -> Option<String> {
+        let command = &self.commands[at];
+        let document = command.documents().next();
+        match (&*command.program(), document) {
+            ("cat" | "tee", Some(document)) => Some(document.text.clone()),
+            ("tee", None) => {
+                let pipeline = command.frame.pipeline;
+                let mut before =
+                    self.commands[..at].iter().filter(|one| one.frame.pipeline == pipeline);
+                let first = before.next()?;
+                // Another program between them may make another text of it.
+                if before.next().is_none() { first.printed() } else { None }
+            }
+            _ => command.printed(),
+        }
+    }
+
+    /// Notes what a command gets from the network: one of its words names each file.
+    fn note_fetched(&mut self, name: &str, command: &SimpleCommand) {
+        let pipeline = command.frame.pipeline;
+        if FETCHERS.contains(&name) {
+            self.fetching = pipeline;
+        }
+        self.has_cloned |= name == "git" && command.fetches();
+        // What it gets may be written by another program of the pipeline.
+        if self.fetching != pipeline || pipeline == 0 {
+            return;
+        }
+        for word in &command.words[1..] {
+            self.fetched.push(last_part(&word.text).to_owned());
+        }
+        for redirection in &command.redirections {
+            self.fetched.push(last_part(&redirection.word.text).to_owned());
+        }
+    }
+
+    /// Returns whether a file of this name comes from the network.
+    fn is_fetched(&self, file: &Word) -> bool {
+        let name = last_part(&file.text);
+        self.fetched.iter().any(|fetched| fetched == name)
+    }
+
+    /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
+    /// its programs is not.
+    fn is_cloned(&self, file: &Word) -> bool {
+        let path = &*file.text;
+        let is_installed =
+            path.starts_with("/usr/") || path.starts_with("/bin/") || path.starts_with("/opt/");
+        self.has_cloned && !is_installed
+    }
+}
+
+/// Returns the program that the first line of a script names, or a shell.
+fn interpreter_of(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    let Some(line) = first.strip_prefix("#!") else { return "sh".to_owned() };
+    base_name(line.split_whitespace().last().unwrap_or("sh"))
+}
+
+/// The text that a call writes to a file.
+enum Written {
+    No,
+    Text(String),
+    Unknown,
+}
+
+/// Returns whether one of these commands would run what stands in its input. The command that `ssh` runs
+/// stands behind it.
+pub(super) fn read_code(commands: &[SimpleCommand]) -> bool {
+    for (at, command) in commands.iter().enumerate() {
+        let name = command.program();
+        let is_alone = !matches!(commands.get(at + 1), Some(next) if next.frame.program() == name);
+        if is_alone && STARTING.contains(&&*name)
+            || command.words.len() == 1 && is_interpreter(&name)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns whether a word is a file of the current directory, with or without `./`.
+fn is_named(word: &Word, name: &str) -> bool {
+    word.text.trim_start_matches("./") == name
+}
+
+fn last_part(text: &str) -> &str {
+    text.rsplit(['/', '=']).next().unwrap_or(text)
+}
+
+/// Returns a program's name without its directory, in small letters: some file systems ignore case.
+pub fn base_name(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_ascii_lowercase();
+    name.strip_suffix(".exe").unwrap_or(&name).to_owned()
+}

@@ -1,0 +1,345 @@
+//! Whether an allow lists all of a call.
+
+use std::path::{Path, PathBuf};
+
+use super::arguments::Arguments;
+use super::call::{CallReading, is_dir};
+use super::fit::{Fit, shown};
+use super::judge::{Case, Checked, Conditions, quoted};
+use super::keys::Otherwise;
+use super::mentions::Mention;
+use super::paths::{Here, hold, names, rooted};
+use super::pattern::PatternWord;
+use super::uses::Touch;
+use hookexec::Output;
+use hookexec::registry::BuiltinError;
+use hookexec_calls::{Hidden, SimpleCommand, Word};
+
+/// The reason for a text that can't be read.
+const UNREADABLE: &str =
+    "the command can't be read: it has a syntax error, is too long or is not for a POSIX shell";
+
+/// Why an allow does not allow a call.
+enum Refusal {
+    /// It is not on the list, or is excepted, for this reason.
+    Refused(String),
+    Failed(BuiltinError),
+}
+
+impl From<BuiltinError> for Refusal {
+    fn from(error: BuiltinError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn refused(reason: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal::Refused(reason.into()))
+}
+
+impl Case<'_> {
+    pub(super) fn allowed(&self) -> Checked<Option<Output>> {
+        let mut sets: Vec<&Conditions> = self.rule.sets.iter().collect();
+        sets.retain(|set| concerns(set, self.read));
+        if sets.is_empty() {
+            return Ok(None);
+        }
+        let reason = match self.check(sets) {
+            Ok(()) => return Ok(Some(Output::allow())),
+            Err(Refusal::Failed(error)) => return Err(error),
+            Err(Refusal::Refused(reason)) => reason,
+        };
+        Ok(Some(match self.rule.otherwise {
+            Some(Otherwise::Ask) => Output::ask(reason),
+            Some(Otherwise::Deny) => Output::deny(reason),
+            // It has no opinion, and `explain` says why.
+            None => {
+                let mut output = Output::default();
+                output.reason = Some(reason);
+                output
+            }
+        }))
+    }
+
+    fn check(&self, mut sets: Vec<&Conditions>) -> Result<(), Refusal> {
+        let (read, except) = (self.read, &self.rule.except);
+        if !except.tools.is_empty() && read.tool.is_one_of(&except.tools) {
+            return refused("the tool is excepted");
+        }
+        sets.retain(|set| set.tools.is_empty() || read.tool.is_certainly_one_of(&set.tools));
+        if sets.is_empty() {
+            return refused("the tool is not on the list of allowed tools");
+        }
+        if sets.iter().any(|set| set.commands.is_empty() && !set.names_files()) {
+            for given in &read.commands {
+                self.check_exceptions(given)?;
+            }
+            return self.check_excepted_files(&self.mentions()?);
+        }
+        let (sets, of_files): (Vec<_>, Vec<_>) =
+            sets.into_iter().partition(|set| !set.commands.is_empty());
+        if sets.is_empty() {
+            return self.check_files(&of_files);
+        }
+        if read.commands.is_empty() {
+            return refused("the call names no command");
+        }
+        if !matches!(read.start(), Some(start) if self.is_in_project(start)) {
+            return refused("the call may run outside of the project");
+        }
+        for at in 0..read.commands.len() {
+            self.check_command(&sets, at)?;
+        }
+        Ok(())
+    }
+
+    fn check_files(&self, sets: &[&Conditions]) -> Result<(), Refusal> {
+        if !self.read.tool.is_of_files() {
+            return refused("the tool may do more than use files");
+        }
+        let mentions = self.mentions()?;
+        if mentions.is_empty() {
+            return refused("the call names no file");
+        }
+        self.check_excepted_files(&mentions)?;
+        for mention in mentions {
+            if !sets.iter().any(|set| file_is_listed(self.read, set, mention)) {
+                return refused(unlisted(mention));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_command(&self, sets: &[&Conditions], at: usize) -> Result<(), Refusal> {
+        let given = &self.read.commands[at];
+        if let Some(reason) = doubt(given) {
+            return refused(reason);
+        }
+        // A relative path is another program in another directory.
+        if let Some(program) = given.command.words.first()
+            && program.text.contains('/')
+            && !program.text.starts_with(['/', '~'])
+            && (!self.starts_in_root() || given.command.history.has_moved())
+        {
+            return refused(format!("{} is another program elsewhere", name_of(given)));
+        }
+        self.check_exceptions(given)?;
+        let mentions = self.mentions_of(at)?;
+        self.check_listed(sets, given, &mentions)?;
+        if let Some(reason) = uncertain(given, self.read) {
+            return refused(reason);
+        }
+        if let Some("cd" | "chdir" | "pushd") = given.program.as_deref()
+            && !names_directory(sets, given)
+            && self.leaves_project(at)?
+        {
+            return refused(format!("{} leaves the project", name_of(given)));
+        }
+        self.check_excepted_files(&mentions)
+    }
+
+    /// Checks that one set lists a command and its files.
+    fn check_listed(
+        &self,
+        sets: &[&Conditions],
+        given: &Arguments<'_>,
+        mentions: &[&Mention],
+    ) -> Result<(), Refusal> {
+        let name = name_of(given);
+        let mut reason = format!("{name} is not listed");
+        for set in sets {
+            // The message names the first pattern that nearly fits.
+            for pattern in set.commands.iter().rev() {
+                match pattern.lists(given) {
+                    Ok(true) => {
+                        match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
+                            None => return Ok(()),
+                            Some(file) => reason = unlisted(file),
+                        }
+                        // The files are the same for each pattern of the set.
+                        break;
+                    }
+                    Ok(false) => {}
+                    Err(word) => {
+                        let (written, word) = (&pattern.written, quoted(&word));
+                        reason = format!(
+                            "{name} is not listed: `*` in `{written}` does not stand for {word}"
+                        );
+                    }
+                }
+            }
+        }
+        refused(reason)
+    }
+
+    /// Returns whether a command may go to a directory outside of the project: programs that run there
+    /// read the settings of another one.
+    fn leaves_project(&self, at: usize) -> Checked<bool> {
+        for directory in self.read.directories_behind(at)? {
+            let Some(directory) = directory else { return Ok(true) };
+            // What the call makes may be a link.
+            if !is_dir(&directory) && self.read.commands.iter().any(may_link) {
+                return Ok(true);
+            }
+            if !self.is_in_project(&directory) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the names of the project's directory.
+    fn project(&self) -> Vec<PathBuf> {
+        names(&rooted(&self.rule.machine.project))
+    }
+
+    /// Returns whether a directory lies in the project by all its names.
+    fn is_in_project(&self, directory: &Path) -> bool {
+        let projects = self.project();
+        let mut names = names(directory).into_iter();
+        names.all(|name| projects.iter().any(|project| name.starts_with(project)))
+    }
+
+    fn starts_in_root(&self) -> bool {
+        let Some(start) = self.read.start() else { return false };
+        let own = names(start);
+        self.project().iter().any(|place| own.contains(place))
+    }
+
+    fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
+        // A word that the shell expands may become any operand.
+        let is_open = given.command.words.iter().any(Word::is_expanded);
+        let program = given.program.as_deref().unwrap_or_default();
+        for pattern in &self.rule.except.commands {
+            if is_open && pattern.is_for(program) || pattern.finds(given) != Fit::No {
+                return refused(format!("{} is or may be excepted", name_of(given)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the first file that is or may be excepted. What is only listed is not touched.
+    fn check_excepted_files(&self, mentions: &[&Mention]) -> Result<(), Refusal> {
+        let excepted = &self.rule.except.files;
+        if excepted.is_empty() {
+            return Ok(());
+        }
+        let here = Here::of(excepted, self.read);
+        for mention in mentions {
+            if mention.touch == Touch::NONE {
+                continue;
+            }
+            if mention.open.is_some() || self.read.fits(mention, &here, &|_| false)?.is_some() {
+                return refused(format!("{} is or may be excepted", quoted(&mention.shown)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
+/// about shells, and files about the tools beside them.
+fn concerns(set: &Conditions, read: &CallReading<'_>) -> bool {
+    let is_for_tools = !set.tools.is_empty();
+    if set.commands.is_empty() && !set.names_files() {
+        return is_for_tools;
+    }
+    let fits_tool = !is_for_tools || read.tool.is_one_of(&set.tools);
+    fits_tool && (set.commands.is_empty() || read.tool.is("shell"))
+}
+
+/// Returns whether a file fits the conditions of a set that are about files.
+fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -> bool {
+    if !set.names_files() {
+        return true;
+    }
+    if mention.open.is_some()
+        || mention.paths.is_empty()
+        || set.touched != Touch::NONE && !set.touched.covers(mention.touch)
+    {
+        return false;
+    }
+    if set.files.is_empty() {
+        return true;
+    }
+    let Some(names) = read.all_names(mention) else { return false };
+    names.iter().all(|name| hold(&set.files, name))
+}
+
+/// Returns whether a pattern that lists a command names the directory that it goes to.
+fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
+    for set in sets {
+        for pattern in &set.commands {
+            if !pattern.words.iter().all(PatternWord::is_any) && pattern.lists(given) == Ok(true) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Returns whether a command may put a link at the place of a directory.
+fn may_link(given: &Arguments<'_>) -> bool {
+    matches!(given.program.as_deref(), Some("ln" | "mv" | "cp"))
+}
+
+fn unlisted(mention: &Mention) -> String {
+    format!("{} is not on the list of allowed files", quoted(&mention.shown))
+}
+
+/// Returns what no pattern lists.
+fn doubt(given: &Arguments<'_>) -> Option<String> {
+    let command = given.command;
+    let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
+    let has_input = command.frame.piped || command.documents().next().is_some();
+    if given.row.input && has_input {
+        return Some(format!("{name} runs commands of its input"));
+    }
+    match (hides, command.words.is_empty()) {
+        (true, true) => Some(UNREADABLE.to_owned()),
+        (true, false) => Some(format!("{name} runs what can't be known")),
+        (false, true) => addition(command),
+        (false, false) => Some(format!("{name} has {}", addition(command)?)),
+    }
+}
+
+/// Returns an assignment or a redirection that no pattern lists.
+fn addition(command: &SimpleCommand) -> Option<String> {
+    if !command.sets.is_empty() {
+        let assignment = match command.assignments.first() {
+            Some(word) => word.text.clone(),
+            None => command.sets.join(", "),
+        };
+        return Some(format!("an assignment: {}", quoted(&assignment)));
+    }
+    for redirection in &command.redirections {
+        let word = &redirection.word;
+        if redirection.is_file() && (!word.is_known() || word.text != "/dev/null") {
+            let reads = matches!(&*redirection.operator, "<" | "<&");
+            let direction = if reads { "from" } else { "to" };
+            return Some(format!("a redirection {direction} {}", quoted(&word.text)));
+        }
+    }
+    None
+}
+
+fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
+    let command = given.command;
+    let unknown = format!("{} can't be known before it runs", name_of(given));
+    for word in command.words.iter().chain(&command.assignments).chain(command.documents()) {
+        if word.may_vary() {
+            return Some(format!("{unknown}: {}", quoted(&word.text)));
+        }
+    }
+    if let Some(argument) = &read.reading.unknown_argument {
+        return Some(format!("the argument {} of the call is not known", quoted(argument)));
+    }
+    if command.frame.more || !command.is_certain { Some(unknown) } else { None }
+}
+
+/// Returns what a message calls a command of which not everything is known.
+fn name_of(given: &Arguments<'_>) -> String {
+    if given.command.words.is_empty() {
+        return "the command".to_owned();
+    }
+    quoted(&shown(given))
+}

@@ -1,0 +1,237 @@
+//! The words of one command, read by its rows in the table of options.
+
+use std::borrow::Cow;
+
+use super::table::Row;
+use hookexec_calls::{SimpleCommand, Word, base_name, is_interpreter};
+
+/// The arguments of a command.
+#[derive(Debug)]
+pub(super) struct Arguments<'c> {
+    pub(super) command: &'c SimpleCommand,
+    /// The base name of the program, if it is known.
+    pub(super) program: Option<String>,
+    pub(super) row: Row,
+    pub(super) options: Vec<GivenOption<'c>>,
+    /// The words beside the options and their values.
+    pub(super) operands: Vec<&'c Word>,
+}
+
+/// The word that the value of an option stands in, and the value.
+pub(super) type Value<'c> = Option<(&'c Word, &'c str)>;
+
+/// An option of a command.
+#[derive(Debug)]
+pub(super) struct GivenOption<'c> {
+    /// The first name of the option in the table.
+    pub(super) name: Cow<'c, str>,
+    /// The word that it stands in.
+    pub(super) word: &'c Word,
+    pub(super) value: Value<'c>,
+    /// How many operands stand before it.
+    pub(super) operands_before: usize,
+    /// The word behind it.
+    pub(super) behind: Option<&'c Word>,
+}
+
+impl GivenOption<'_> {
+    /// Returns the option as it is written, without a value in the same word.
+    pub(super) fn before_value(&self) -> &str {
+        self.word.text.split('=').next().unwrap_or_default()
+    }
+}
+
+impl<'c> Arguments<'c> {
+    pub(super) fn of(command: &'c SimpleCommand) -> Self {
+        let program = match command.words.first() {
+            Some(word) => program_name(word),
+            // `> file` does what `: > file` does.
+            None if !command.redirections.is_empty() => Some(":".to_owned()),
+            None => None,
+        };
+        let name = program.clone().unwrap_or_default();
+        let row = Row::of(&name, "");
+        let mut arguments =
+            Self { command, program, row, options: Vec::new(), operands: Vec::new() };
+        arguments.read();
+        if let Some(first) = arguments.operands.first()
+            && first.is_known()
+        {
+            let row = Row::of(&name, &first.text);
+            if row.is_known {
+                arguments.row = row;
+                arguments.read();
+            }
+        }
+        // Code in a here-document is what it is behind an option.
+        if is_interpreter(&name) {
+            for word in command.documents() {
+                let (value, operands_before) =
+                    (Some((word, &*word.text)), arguments.operands.len());
+                for name in ["-c", "-e"] {
+                    let (name, behind) = (Cow::Borrowed(name), None);
+                    let option = GivenOption { name, word, value, operands_before, behind };
+                    arguments.options.push(option);
+                }
+            }
+        }
+        // `python -m mypy` has the options of `mypy`.
+        let module = arguments.options.iter().find(|option| option.name == "-m");
+        if let Some(GivenOption { value: Some((_, module)), .. }) = module
+            && name.starts_with("python")
+        {
+            arguments.row.hazards.extend(Row::of(module, "").hazards);
+        }
+        arguments
+    }
+
+    fn read(&mut self) {
+        self.options.clear();
+        self.operands.clear();
+        let words = &self.command.words;
+        let mut at = 1;
+        // `tar xf a` is `tar -xf a`.
+        if let Some("tar" | "gtar" | "bsdtar") = self.program.as_deref()
+            && let Some(word) = words.get(at)
+            && !word.text.starts_with('-')
+        {
+            at = self.cluster(at, &word.text);
+        }
+        while let Some(word) = words.get(at) {
+            let sure = &word.text[..word.known];
+            // For `find` it ends nothing.
+            if word.text == "--" && word.is_known() && !self.row.long {
+                self.add("--", at, None);
+                self.operands.extend(&words[at + 1..]);
+                return;
+            }
+            if sure.starts_with('-') && sure != "-" {
+                at = self.option(at);
+            } else {
+                self.operands.push(word);
+                at += 1;
+            }
+        }
+    }
+
+    /// Reads an option, and returns where to read on.
+    fn option(&mut self, at: usize) -> usize {
+        let word = &self.command.words[at];
+        // The letters that say which option it is.
+        let (text, sure) = (word.text.as_str(), &word.text[..word.known]);
+        let is_sure = word.is_known() || sure.contains('=');
+        if let Some((name, value)) = text.split_once('=')
+            && is_sure
+            && (name.starts_with("--") || self.row.long || name.len() == 2)
+        {
+            let completed = if name.len() > 3 { self.row.completed(name) } else { None };
+            let name = self.row.first_name(completed.unwrap_or(name));
+            self.add(name, at, Some((word, value)));
+        } else if !word.is_known() {
+            // `-o$FILE` is an option with a value.
+            match sure.get(..2) {
+                None | Some("--") => self.operands.push(word),
+                Some(name) => {
+                    let name = self.row.first_name(name);
+                    self.add(name, at, Some((word, &text[2..])));
+                }
+            }
+        } else if text.starts_with("--") || self.row.long || self.row.takes_value(text) {
+            let known = self.row.completed(text).unwrap_or(text);
+            let takes_value = self.row.takes_value(known);
+            let (value, next) = if takes_value { self.value_behind(at) } else { (None, at + 1) };
+            self.add(self.row.first_name(text), at, value);
+            return next;
+        } else if self.row.is_known {
+            return self.cluster(at, &text[1..]);
+        } else {
+            self.add(text, at, None);
+        }
+        at + 1
+    }
+
+    /// Reads `-abc` as `-a -b -c`, and returns where to read on; behind an option that takes a value, the
+    /// rest is the value.
+    fn cluster(&mut self, at: usize, letters: &'c str) -> usize {
+        let word = &self.command.words[at];
+        for (start, letter) in letters.char_indices() {
+            let name = format!("-{letter}");
+            let takes_value = self.row.takes_value(&name);
+            let rest = &letters[start + letter.len_utf8()..];
+            let (value, next) = match (takes_value, rest) {
+                (false, _) => (None, at + 1),
+                (true, "") => self.value_behind(at),
+                (true, rest) => (Some((word, rest)), at + 1),
+            };
+            self.add(self.row.first_name(&name).to_owned(), at, value);
+            if takes_value {
+                return next;
+            }
+        }
+        at + 1
+    }
+
+    /// Returns the value behind an option, and where to read on. A value that looks like an option is
+    /// read as one, too: the table may be wrong for this program.
+    fn value_behind(&self, at: usize) -> (Value<'c>, usize) {
+        let Some(word) = self.command.words.get(at + 1) else { return (None, at + 1) };
+        let text = word.text.as_str();
+        let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
+        (Some((word, text)), if is_option { at + 1 } else { at + 2 })
+    }
+
+    fn add(&mut self, name: impl Into<Cow<'c, str>>, at: usize, value: Value<'c>) {
+        let words = &self.command.words;
+        let (name, operands_before, behind) = (name.into(), self.operands.len(), words.get(at + 1));
+        self.options.push(GivenOption { name, word: &words[at], value, operands_before, behind });
+    }
+
+    /// Returns the operands of which one is the first: those before it may be the values of options that
+    /// the table does not know, as in `docker --context x compose`.
+    pub(super) fn first_operands(&self) -> &[&'c Word] {
+        for (at, operand) in self.operands.iter().enumerate() {
+            if !operand.text.starts_with('+') && !self.may_be_value(operand) {
+                return &self.operands[..=at];
+            }
+        }
+        &self.operands
+    }
+
+    /// Returns whether a word may be the value of the option before it: of one that takes a value, or that
+    /// the table does not know.
+    pub(super) fn may_be_value(&self, word: &Word) -> bool {
+        for option in &self.options {
+            let may_take = match option.value {
+                Some((value, _)) => std::ptr::eq(value, word),
+                None => !self.row.names(&option.name),
+            };
+            if may_take && matches!(option.behind, Some(behind) if std::ptr::eq(behind, word)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns whether an option is there, by any of its names.
+    pub(super) fn has(&self, option: &str) -> bool {
+        let name = self.row.first_name(option);
+        self.options.iter().any(|given| given.name == name)
+    }
+
+    /// Returns the operands that may be files: a subcommand is none.
+    pub(super) fn file_operands(&self) -> &[&'c Word] {
+        let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
+        &self.operands[skipped..]
+    }
+}
+
+/// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.
+pub(super) fn program_name(word: &Word) -> Option<String> {
+    if word.is_known() {
+        return Some(base_name(&word.text));
+    }
+    let (_, last) = word.text.rsplit_once('/')?;
+    let is_odd =
+        last.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"._-".contains(letter));
+    if last.is_empty() || is_odd { None } else { Some(base_name(last)) }
+}

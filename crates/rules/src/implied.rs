@@ -1,0 +1,311 @@
+//! Commands that others imply: statements of SQL, and programs that a program runs.
+
+use serde_json::Value;
+
+use super::arguments::{Arguments, GivenOption, program_name};
+use super::code::{STATEMENT, texts};
+use super::expand::{UNKNOWN, hidden};
+use super::glob::{glob, has_part};
+use super::groups::shipped;
+use super::place::items_of;
+use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
+use hookexec::Input;
+use hookexec::wire::JsonObject;
+use hookexec_calls::shell::quoted_words;
+use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
+
+/// Returns the commands of a call with those that they imply.
+pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
+    pass_assignments(&mut commands);
+    add_commands_of_arguments(input, &mut commands);
+    let mut implied = Vec::new();
+    for (at, command) in commands.iter().enumerate() {
+        let Some(name) = program_of(command) else { continue };
+        let is_runner = RUNNERS.contains(&name.as_str());
+        if is_runner || is_interpreter(&name) {
+            implied.extend(named(&Arguments::of(command), is_runner));
+        }
+        if is_interpreter(&name) || is_awk(&name) {
+            add_commands_in_code(&name, &Arguments::of(command), &mut implied);
+        }
+        if is_database(&name) {
+            implied.extend(statements_of_client(command, &commands[..at]));
+        }
+    }
+    commands.extend(implied);
+    commands
+}
+
+/// Gives each command the assignments of the program that runs it.
+fn pass_assignments(commands: &mut [SimpleCommand]) {
+    for at in 1..commands.len() {
+        let (before, rest) = commands.split_at_mut(at);
+        if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0])) {
+            rest[0].assignments.extend_from_slice(&runner.assignments);
+        }
+    }
+}
+
+/// Returns whether a command is one of the programs that run another one.
+fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
+    let runner = inner.frame.wrappers.get(outer.frame.wrappers.len());
+    runner.is_some() && program_of(outer).as_ref() == runner
+}
+
+/// Returns the statements that a client of a database runs: those in its words and in its input.
+fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
+    let mut found = Vec::new();
+    let database = words_of_database(&Arguments::of(client));
+    let mut whole = client.clone();
+    add_input(client, before, &mut whole.words);
+    let given = Arguments::of(&whole);
+    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
+    for word in &given.operands {
+        texts.push((word, &word.text, false));
+    }
+    for option in &given.options {
+        if let Some((word, text)) = option.value {
+            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+        }
+    }
+    for (word, text, is_code) in texts {
+        // The words beside a statement may name the database.
+        let own = format!("CLIENT={}", word.text);
+        let mut assignments = database.clone();
+        assignments.retain(|one| one.text != own);
+        let text = hidden(text);
+        if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
+            // Nothing of the statement is known.
+            let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+            found.push(SimpleCommand { words, assignments, ..Default::default() });
+        } else if text.contains(char::is_whitespace) {
+            found.extend(statements_of(&text, &assignments));
+        }
+    }
+    if whole.words.len() > client.words.len() {
+        found.push(whole);
+    }
+    found
+}
+
+/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
+fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
+    let mut words = given.operands.clone();
+    for option in &given.options {
+        if let Some((word, _)) = option.value
+            && DATABASE_OPTIONS.contains(&&*option.name)
+        {
+            words.push(word);
+        }
+    }
+    words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
+}
+
+/// Adds the input of a client as words: here-documents, and what `echo` prints into its pipeline.
+fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<Word>) {
+    words.extend(client.documents().cloned());
+    let mut reader = client;
+    for other in before.iter().rev() {
+        let is_runner = runs(other, reader);
+        let is_source = reader.frame.piped && other.frame.pipeline == reader.frame.pipeline;
+        if is_runner || is_source {
+            words.extend(other.documents().cloned());
+        }
+        if is_runner {
+            // A shell or `ssh` around a client gives it its own input.
+            reader = other;
+        } else if is_source && matches!(program_of(other).as_deref(), Some("echo" | "printf")) {
+            let printed = &other.words[1..];
+            if printed.iter().all(Word::is_known) {
+                words.push(Word::known(&line_of(printed)));
+            } else {
+                words.extend_from_slice(printed);
+            }
+        }
+    }
+}
+
+/// Adds the commands in the arguments of a tool other than a shell.
+fn add_commands_of_arguments(input: &Input, found: &mut Vec<SimpleCommand>) {
+    let Some(arguments) = &input.tool_input else { return };
+    add_commands_of(&input.tool().to_lowercase(), arguments, found);
+    if input.tool().starts_with("mcp__")
+        && let Some(text) = command_of(arguments)
+    {
+        found.extend(commands_of_text(&text));
+    }
+}
+
+/// Adds the commands in the arguments of a tool, also in objects within them.
+fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
+    for (key, value) in arguments {
+        let items = match value {
+            Value::Array(items) => items,
+            value => std::slice::from_ref(value),
+        };
+        for item in items {
+            if let Value::Object(inner) = item {
+                add_commands_of(tool, inner, found);
+            }
+        }
+        let key = key.to_lowercase();
+        let texts = items_of(value);
+        for text in &texts {
+            found.extend(commands_of_argument(tool, &key, text));
+        }
+        // A list of words may be one command.
+        if texts.len() > 1 {
+            found.extend(commands_of_argument(tool, &key, &quoted_words(texts)));
+        }
+    }
+}
+
+/// Returns the commands in an argument of a tool other than a shell; both names are in small letters.
+fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
+    if key.contains("sql") || key.starts_with("statement") {
+        return statements_of(text, &[]);
+    }
+    if key == "query" && has_part(tool, SQL_TOOLS) {
+        return statements_of(text, &[]);
+    }
+    if tool.starts_with("mcp__") && names_a_command(key) {
+        return commands_of_text(text);
+    }
+    if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
+        let words = vec![Word::known("python3"), Word::known("-c"), Word::known(text)];
+        return vec![SimpleCommand { words, ..Default::default() }];
+    }
+    Vec::new()
+}
+
+/// Returns the command of a call that names its program and its words apart, or of a request.
+fn command_of(arguments: &JsonObject) -> Option<String> {
+    if let (Some(method), Some(url)) = (arguments.get("method"), arguments.get("url")) {
+        return Some(format!("curl -X {}", quoted_words([method.as_str()?, url.as_str()?])));
+    }
+    let program = arguments.get("command").or(arguments.get("cmd"))?.as_str()?;
+    let words = arguments.get("args").or(arguments.get("arguments"))?;
+    Some(format!("{program} {}", quoted_words(items_of(words))))
+}
+
+/// Returns whether an argument with this name holds a text for a shell, or the words of a command.
+pub fn names_a_command(argument: &str) -> bool {
+    let argument = argument.to_ascii_lowercase();
+    COMMAND_ARGUMENTS.iter().any(|end| argument.ends_with(end))
+}
+
+/// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
+/// `pnpm prisma`.
+fn named(given: &Arguments<'_>, is_runner: bool) -> Option<SimpleCommand> {
+    let program = match given.options.iter().find(|option| option.name == "-m") {
+        Some(GivenOption { value: Some((module, _)), .. }) if !is_runner => module,
+        _ => given.operands.first()?,
+    };
+    program_name(program)?;
+    let mut words = &given.command.words[..];
+    while !std::ptr::eq(words.first()?, *program) {
+        words = &words[1..];
+    }
+    Some(SimpleCommand {
+        words: words.to_vec(),
+        redirections: Vec::new(),
+        hidden: Hidden::Nothing,
+        ..given.command.clone()
+    })
+}
+
+/// Adds the commands and statements that the code of an interpreter runs, as far as they can be read.
+fn add_commands_in_code(name: &str, given: &Arguments<'_>, found: &mut Vec<SimpleCommand>) {
+    let mut codes: Vec<&str> = Vec::new();
+    for option in &given.options {
+        if let ("-c" | "-e" | "-p" | "-r", Some((_, code))) = (&*option.name, option.value) {
+            codes.push(code);
+        }
+    }
+    // `node -p CODE`: in `-pe` it stands behind the `e`.
+    if let Some(code) = given.operands.first()
+        && (is_awk(name) || given.has("-p"))
+    {
+        codes.push(&code.text);
+    }
+    for (command, text) in codes.into_iter().flat_map(texts) {
+        if command == STATEMENT {
+            found.extend(statements_of(&text, &[]));
+            continue;
+        }
+        for mut inner in commands_of_text(&format!("{command} {text}")) {
+            if matches!(inner.words.first(), Some(program) if program.is_known()) {
+                inner.hidden = Hidden::Nothing;
+                inner.frame.wrappers.insert(0, name.to_owned());
+                inner.history = given.command.history.clone();
+                found.push(inner);
+            }
+        }
+    }
+}
+
+pub(super) fn is_awk(name: &str) -> bool {
+    name.ends_with("awk")
+}
+
+fn program_of(command: &SimpleCommand) -> Option<String> {
+    program_name(command.words.first()?)
+}
+
+/// Returns whether a program runs statements of SQL.
+fn is_database(name: &str) -> bool {
+    shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
+}
+
+/// Returns the statements of a text as commands of a program `sql`, in small letters. The assignments of
+/// each name the database.
+fn statements_of(text: &str, assignments: &[Word]) -> Vec<SimpleCommand> {
+    let mut statements = Vec::new();
+    for statement in without_comments(text).to_lowercase().split(';') {
+        let mut words = vec![Word::known("sql")];
+        for word in statement.split(ends_word) {
+            if !word.is_empty() {
+                words.push(Word::known(word));
+            }
+        }
+        if words.len() > 1 {
+            let (assignments, is_certain) = (assignments.to_vec(), true);
+            statements.push(SimpleCommand { words, assignments, is_certain, ..Default::default() });
+        }
+    }
+    statements
+}
+
+fn ends_word(letter: char) -> bool {
+    !letter.is_alphanumeric() && !"_.*$:".contains(letter)
+}
+
+/// Returns a text of SQL without its comments, the texts in its quotes, and the commands of a client.
+fn without_comments(text: &str) -> String {
+    let mut statements = String::new();
+    for line in text.lines() {
+        if !line.trim_start().starts_with('\\') {
+            statements.push_str(line);
+            statements.push('\n');
+        }
+    }
+    let mut plain = String::new();
+    let mut rest = &*statements;
+    while let Some(start) = rest.find(['-', '/', '\'']) {
+        plain.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let skipped = [("--", "\n"), ("/*!", ""), ("/*", "*/"), ("'", "'")];
+        let Some((open, close)) = skipped.iter().find(|(open, _)| rest.starts_with(open)) else {
+            plain.push_str(&rest[..1]);
+            rest = &rest[1..];
+            continue;
+        };
+        plain.push(' ');
+        rest = &rest[open.len()..];
+        rest = match rest.find(close) {
+            Some(end) => &rest[end + close.len()..],
+            None => "",
+        };
+    }
+    plain + rest
+}

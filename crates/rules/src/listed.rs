@@ -1,0 +1,184 @@
+//! Whether a command is a pattern of an allow, word for word.
+
+use super::arguments::Arguments;
+use super::glob::glob;
+use super::pattern::{Alternative, Pattern, PatternWord};
+use super::table::Row;
+use hookexec_calls::{Word, is_number};
+
+impl Pattern {
+    /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
+    pub(super) fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
+        let Some(program) = given.command.words.first() else { return Ok(false) };
+        if !self.lists_program(&program.text, given) {
+            return Ok(false);
+        }
+        // A word that the shell expands may become any other.
+        let may_be_any = given.command.words.iter().any(Word::is_expanded);
+        for word in &self.without {
+            if may_be_any || self.excludes(word, given) {
+                return Ok(false);
+            }
+        }
+        let (mut options, mut words) = (Vec::new(), Vec::new());
+        // How many operands may stand before the next option.
+        let mut most_before = 0_usize;
+        for word in &self.words {
+            let names = word.option_names(&given.row);
+            if !names.is_empty() && !has_only(word, most_before, given) {
+                return Ok(false);
+            } else if names.is_empty() {
+                words.push(word);
+            }
+            options.extend(names);
+            if word.is_any() {
+                most_before = usize::MAX;
+            } else if word.is_operand() {
+                most_before = most_before.saturating_add(1);
+            }
+        }
+        if !operands_fit(&words, &given.operands) {
+            return Ok(false);
+        }
+        let named = words.iter().position(|word| word.is_any()).unwrap_or(words.len());
+        let is_open = matches!(words.last(), Some(word) if word.is_any());
+        let names_task = given.row.tasks && named > 0;
+        for option in &given.options {
+            if options.contains(&&*option.name) {
+                continue;
+            }
+            if !is_open || option.operands_before < named {
+                return Ok(false);
+            }
+            let is_first = option.operands_before == 0;
+            if given.row.is_hazard(&option.name, option.value, is_first) {
+                return Err(option.word.text.clone());
+            }
+            let Some((word, value)) = option.value else { continue };
+            let may_be_task = names_task && !std::ptr::eq(word, option.word);
+            if may_be_task && !value.starts_with('-') && !is_number(value)
+                || given.row.is_hazardous_value(word, value, is_first)
+            {
+                return Err(word.text.clone());
+            }
+        }
+        if let Some(word) = refused_operand(named, names_task, given) {
+            return Err(word.text.clone());
+        }
+        if is_open && given.row.hazards.contains(&"all") {
+            return Err(program.text.clone());
+        }
+        Ok(true)
+    }
+
+    /// Returns whether the pattern lists the program of a command.
+    fn lists_program(&self, program: &str, given: &Arguments<'_>) -> bool {
+        let is_path = program.contains('/');
+        // For all programs but some, a path leads to an unknown one.
+        if self.other {
+            return !is_path && matches!(&given.program, Some(name) if !self.is_named(name));
+        }
+        let mut names = self.programs.iter();
+        names.any(|name| is_text(name, program) && (name.contains('/') || !is_path))
+    }
+}
+
+impl PatternWord {
+    /// Returns the first names of the options among its alternatives.
+    fn option_names(&self, row: &Row) -> Vec<&str> {
+        let mut names = Vec::new();
+        for one in &self.alternatives {
+            if let Alternative::Option(name, _) = one {
+                names.push(row.first_name(name));
+            }
+        }
+        names
+    }
+
+    /// Returns whether an operand is one of the alternatives.
+    fn lists(&self, operand: &Word) -> bool {
+        for one in &self.alternatives {
+            let is_text = match one {
+                Alternative::Word(text) => is_text(text, &operand.text),
+                _ => true,
+            };
+            if is_text && one.fits(operand) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Returns whether a command has an option that a word of the pattern names, where the pattern has it, and
+/// has it in no other way.
+fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bool {
+    let mut is_there = false;
+    for option in &given.options {
+        let (mut is_named, mut is_listed) = (false, false);
+        for one in &word.alternatives {
+            if let Alternative::Option(name, wanted) = one
+                && given.row.first_name(name) == option.name
+            {
+                is_named = true;
+                is_listed |= match (wanted, option.value) {
+                    (None, _) => true,
+                    (Some(wanted), Some((_, value))) => is_text(wanted, value),
+                    (Some(_), None) => false,
+                };
+            }
+        }
+        if is_named && (!is_listed || option.operands_before > most_before) {
+            return false;
+        }
+        is_there |= is_named;
+    }
+    is_there && word.is_certainly_in(given)
+}
+
+/// Returns the operand for which a `*` does not stand, behind those that the pattern names.
+fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) -> Option<&'c Word> {
+    let row = &given.row;
+    // A long option that the table does not know may have taken the first operand.
+    let mut shift = 0;
+    for option in &given.options {
+        shift += usize::from(option.value.is_none() && option.word.text.starts_with("--"));
+    }
+    for (at, operand) in given.operands.iter().enumerate().skip(named) {
+        let text = operand.text.as_str();
+        let is_unknown = !row.subcommands.is_empty() && !row.subcommands.contains(&text);
+        if at == 0 && is_unknown || at > named.max(1) && row.one {
+            return Some(operand);
+        }
+        // Behind `--` it is not an option, unless that was the value of one.
+        if text.starts_with('-') && row.is_like_hazard(text) || names_task && !is_number(text) {
+            return Some(operand);
+        }
+        if row.is_hazardous_operand(operand, at <= shift) {
+            return Some(operand);
+        }
+    }
+    None
+}
+
+/// Returns whether operands are those of a pattern, in their order.
+fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
+    let Some((word, rest)) = words.split_first() else { return operands.is_empty() };
+    if word.is_any() {
+        return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
+    }
+    let Some((operand, behind)) = operands.split_first() else { return false };
+    word.lists(operand) && operands_fit(rest, behind)
+}
+
+/// Returns whether a text fits a word of an allow. A `*` does not stand for `..`, for a wildcard that the
+/// shell may read as `..`, nor for `:` or `@`, behind which another place may be named: `src/../../x`,
+/// `src/.?/x`, `feature/x:main`, `host@other`.
+fn is_text(pattern: &str, text: &str) -> bool {
+    for part in ["..", ".?", ".*", ".[", "[[", "{", ":", "@", "=", "!", "$", "`", ";"] {
+        if pattern.contains('*') && text.contains(part) && !pattern.contains(part) {
+            return false;
+        }
+    }
+    glob(pattern, text)
+}

@@ -1,0 +1,228 @@
+//! From the keys of a rule to the rule, with every mistake at its place.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use hookexec_files::kinds::At;
+use hookexec_files::node::Node;
+use hookexec_files::reader::Reader;
+use hookexec_files::section::Kind as _;
+
+use super::groups::Groups;
+use super::judge::{Answer, Conditions, Rule};
+use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
+use super::paths::{Machine, PathPattern};
+use super::pattern::{Mistake, Pattern};
+use super::tools::ToolName;
+use super::uses::Touch;
+use hookexec::config::{Groups as OwnGroups, Hook};
+use hookexec::{BuildError, HandlerEnv};
+use hookexec_calls::Surroundings;
+use hookexec_files::platform::Platform;
+
+/// Returns a rule that denies commands that fit one of `patterns`, or that can't be known.
+pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
+    let own = OwnGroups::default();
+    let mut set = Conditions::default();
+    for pattern in patterns {
+        set.commands.extend(Pattern::list(pattern, &Groups(&own))?);
+    }
+    let surroundings = Surroundings::of_process();
+    let machine = Machine { project: PathBuf::new(), surroundings };
+    Ok(Rule {
+        answer: Answer::Deny(String::new()),
+        sets: vec![set],
+        except: Conditions::default(),
+        uncertain: Uncertain::Deny,
+        otherwise: None,
+        machine,
+    })
+}
+
+pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
+    let mut surroundings = Surroundings::of_process();
+    // A copy of the environment is only needed for a host with another one.
+    let home = OsStr::new(Platform::HERE.home_variable);
+    if env.env.get(home) != std::env::var_os(home).as_ref() {
+        surroundings = surroundings.with_env((*env.env).clone());
+    }
+    let machine = Machine { project: env.working_dir.clone(), surroundings };
+    hook.read_own_keys(|reader, node| {
+        let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut loading = Loading { reader, groups: Groups(hook.groups()), machine: &machine };
+        loading.rule(keys, node)
+    })
+}
+
+struct Loading<'l> {
+    reader: &'l mut Reader,
+    groups: Groups<'l>,
+    machine: &'l Machine,
+}
+
+impl Loading<'_> {
+    fn rule(&mut self, keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
+        let answer = self.answer(&keys, node)?;
+        if answer == Answer::Allow {
+            if let Some(uncertain) = &keys.uncertain {
+                let hint = "what can't be known is not allowed; `otherwise` answers it";
+                self.reader.error_with_hint(uncertain.node, "an allow takes no `uncertain`", hint);
+            }
+        } else if let Some(otherwise) = &keys.otherwise {
+            let hint = "it answers what an `allow` does not allow";
+            self.reader.error_with_hint(otherwise.node, "only an allow takes `otherwise`", hint);
+        }
+        let own = SetKeys {
+            commands: keys.commands,
+            targets: keys.targets,
+            files: keys.files,
+            touched: keys.touched,
+            tools: keys.tools,
+            ..SetKeys::default()
+        };
+        if own.is_empty() && keys.any.is_none() && self.reader.errors() == 0 {
+            let hint =
+                "add `commands`, `targets`, `files` or `tools`; `tools: [\"*\"]` is every call";
+            self.reader.error_with_hint(node, "a rule needs a condition", hint);
+        }
+        let mut sets = Vec::new();
+        self.check_targets(&answer, own.targets.as_ref());
+        // Without `any` one set has all keys.
+        for set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
+            self.check_targets(&answer, set.targets.as_ref());
+            let joined = SetKeys {
+                commands: self.either(own.commands.as_ref(), set.commands),
+                targets: self.either(own.targets.as_ref(), set.targets),
+                files: self.either(own.files.as_ref(), set.files),
+                touched: self.either(own.touched.as_ref(), set.touched),
+                tools: self.either(own.tools.as_ref(), set.tools),
+                ..SetKeys::default()
+            };
+            sets.push(self.conditions(joined));
+        }
+        let except = keys.except.unwrap_or_default();
+        self.check_targets(&answer, except.targets.as_ref());
+        let except = self.conditions(except);
+        let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
+        let otherwise = keys.otherwise.map(|word| word.value);
+        Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
+    }
+
+    /// Returns a key of a set of `any`, or that of the rule beside it.
+    fn either<'n>(
+        &mut self,
+        beside: Option<&Items<'n>>,
+        own: Option<Items<'n>>,
+    ) -> Option<Items<'n>> {
+        if let (Some(_), Some(own)) = (beside, &own) {
+            for item in &own.0 {
+                let hint = "write it beside `any`, or in each of its sets";
+                self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
+            }
+        }
+        own.or(beside.cloned())
+    }
+
+    /// Refuses `targets` in an allow, which looks at all files of a command.
+    fn check_targets(&mut self, answer: &Answer, targets: Option<&Items<'_>>) {
+        if let (Answer::Allow, Some(targets)) = (answer, targets) {
+            for item in &targets.0 {
+                let hint = "write `files`: an allow looks at all files of a command";
+                self.reader.error_with_hint(item.node, "an allow takes no `targets`", hint);
+            }
+        }
+    }
+
+    fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
+        match (&keys.deny, &keys.ask, &keys.allow) {
+            (Some(reason), None, None) => Some(Answer::Deny(self.reason(reason))),
+            (None, Some(reason), None) => Some(Answer::Ask(self.reason(reason))),
+            (None, None, Some(allow)) => {
+                if !allow.value {
+                    let hint = "write `deny: REASON` or `ask: REASON`, or leave the rule out";
+                    self.reader.error_with_hint(allow.node, "`allow` is `true` or nothing", hint);
+                }
+                Some(Answer::Allow)
+            }
+            _ => {
+                let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";
+                self.reader.refuse_with_hint(node, "a rule needs one answer", hint)
+            }
+        }
+    }
+
+    fn reason(&mut self, reason: &At<'_, String>) -> String {
+        if matches!(reason.value.trim(), "" | "true" | "false") {
+            let hint = "write why, for the model and its user";
+            self.reader.error_with_hint(reason.node, "the value is the reason", hint);
+        }
+        if reason.value.contains("${") {
+            let hint = "write it as a text; the answer names what fits";
+            self.reader.error_with_hint(reason.node, "a reason takes no fields", hint);
+        }
+        reason.value.clone()
+    }
+
+    fn conditions(&mut self, keys: SetKeys<'_>) -> Conditions {
+        let mut conditions = Conditions::default();
+        for item in keys.commands.unwrap_or_default().0 {
+            let patterns = Pattern::list(&item.value, &self.groups);
+            conditions.commands.extend(self.read(&item, patterns));
+        }
+        conditions.targets = self.paths(keys.targets);
+        conditions.files = self.paths(keys.files);
+        for item in keys.touched.unwrap_or_default().0 {
+            let touch: Option<Touch> = self.reader.value(item.node, "an item of `touched`");
+            conditions.touched = conditions.touched.with(touch.unwrap_or_default());
+        }
+        for item in keys.tools.unwrap_or_default().0 {
+            if item.value.starts_with('!') {
+                let hint = "write it without `!` into the `tools` of `except`";
+                self.reader.error_with_hint(item.node, "`tools` takes no `!`", hint);
+            }
+            for name in item.value.split('|') {
+                let names = self.groups.of_kind(name.trim(), "tools");
+                for name in self.read(&item, names) {
+                    conditions.tools.push(ToolName::of(&name));
+                }
+            }
+        }
+        conditions
+    }
+
+    /// Returns what was read of an item, and notes the mistake in it.
+    fn read<T>(&mut self, item: &At<'_, String>, read: Result<Vec<T>, Mistake>) -> Vec<T> {
+        read.unwrap_or_else(|(message, hint)| {
+            self.reader.error_with_hint(item.node, message, hint);
+            Vec::new()
+        })
+    }
+
+    fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
+        let mut patterns = Vec::new();
+        let items = items.unwrap_or_default().0;
+        for item in &items {
+            let paths = self.paths_of(&item.value);
+            patterns.extend(self.read(item, paths));
+        }
+        if let Some(first) = items.first()
+            && items.iter().all(|item| item.value.starts_with('!'))
+        {
+            let hint = "add what it takes away from, such as `\"/**\"`";
+            self.reader.error_with_hint(
+                first.node,
+                "a list of exceptions alone fits nothing",
+                hint,
+            );
+        }
+        patterns
+    }
+
+    fn paths_of(&self, item: &str) -> Result<Vec<PathPattern>, Mistake> {
+        let mut patterns = Vec::new();
+        for path in self.groups.of_kind(item, "paths")? {
+            patterns.extend(PathPattern::parse(item, &path, self.machine)?);
+        }
+        Ok(patterns)
+    }
+}

@@ -1,0 +1,276 @@
+//! The files that a call mentions: in the words of its commands, or in the arguments of its tool.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use super::arguments::Arguments;
+use super::call::is_dir;
+use super::fit::shown;
+use super::implied::is_awk;
+use super::judge::Checked;
+use super::place::Place;
+use super::search::searched;
+use super::texts::Texts;
+use super::uses::{Touch, UsedWord, uses};
+use super::words::add_words;
+use hookexec_calls::tools::patch;
+use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};
+
+/// A word of a call that may be a file.
+#[derive(Debug, Default)]
+pub(super) struct Mention {
+    /// The word, for people.
+    pub(super) shown: String,
+    pub(super) touch: Touch,
+    /// Whether it is deleted or changed by a command.
+    pub(super) is_target: bool,
+    /// The number of its command.
+    pub(super) command: Option<usize>,
+    /// The absolute paths that it may be, with their wildcards.
+    pub(super) paths: Vec<PathBuf>,
+    /// The last part, if it may be a path that is not known; empty if that is not known either.
+    pub(super) open: Option<String>,
+    /// Everything that the word may mean.
+    pub(super) texts: Texts,
+    /// Whether it stands in a text that can't be read.
+    pub(super) unsure: bool,
+    /// Whether the shell takes it for a wildcard.
+    pub(super) is_wildcard: bool,
+    /// Whether what lies below a directory is touched with it.
+    pub(super) descends: bool,
+}
+
+/// Returns the files that commands mention.
+pub(super) fn of_commands(
+    commands: &[Arguments<'_>],
+    places: &[Rc<Place<'_>>],
+) -> Checked<Vec<Mention>> {
+    let mut mentions = Vec::new();
+    for (at, given) in commands.iter().enumerate() {
+        let mut before = commands[..at].iter();
+        let search = before.rfind(|given| given.program.as_deref() == Some("find"));
+        let place = &places[at];
+        Finder { search, given, at, place, mentions: &mut mentions }.add_all()?;
+    }
+    Ok(mentions)
+}
+
+struct Finder<'f, 'c> {
+    given: &'f Arguments<'c>,
+    at: usize,
+    place: &'f Place<'f>,
+    /// The `find` before it, which may run it, or from which `xargs` may get words for it.
+    search: Option<&'f Arguments<'c>>,
+    mentions: &'f mut Vec<Mention>,
+}
+
+impl Mention {
+    /// Returns what a word may be as a file; `words` are the texts in it that may be one.
+    pub(super) fn of(word: &Word, words: &BTreeSet<String>, place: &Place<'_>) -> Checked<Self> {
+        let mut texts = Texts::default();
+        for one in words {
+            texts.add_versions(one, place)?;
+        }
+        let expanded = place.expansions(word);
+        place.scene.look(expanded.len())?;
+        let (mut paths, mut open) = place.named(&expanded);
+        // An address is in no directory.
+        if word.text.contains("://") {
+            (paths, open) = (vec![PathBuf::from(&word.text)], None);
+        }
+        let (shown, is_wildcard) = (word.text.clone(), word.certainty == Certainty::Paths);
+        Ok(Self { shown, paths, open, texts, is_wildcard, ..Self::default() })
+    }
+}
+
+impl Finder<'_, '_> {
+    fn add_all(&mut self) -> Checked<()> {
+        let command = self.given.command;
+        let program = self.given.program.as_deref().unwrap_or_default();
+        // Any text in code may be a file.
+        let is_code = is_interpreter(program) || is_awk(program);
+        let is_run = matches!(command.frame.wrappers.last(), Some(name) if name == "find");
+        if let Some(word) = command.words.first()
+            && word.text.contains('/')
+        {
+            self.add(&UsedWord::of(word, Touch::READ), false)?;
+        }
+        for mut used in uses(self.given) {
+            match self.search {
+                Some(search) if is_run && used.text == "{}" => {
+                    self.add_found(search, &used.with_text(""))?;
+                }
+                _ if used.is_target && program == "find" => self.add_found(self.given, &used)?,
+                _ => {
+                    if is_code {
+                        used.touch = used.touch.with(touch_of_code(&used.text));
+                    }
+                    self.add(&used, is_code)?;
+                }
+            }
+        }
+        if program == "find"
+            && self.given.has("-delete")
+            && self.given.operands.is_empty()
+            && let Some(word) = command.words.first()
+        {
+            let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
+            self.add_found(self.given, &used.with_text("."))?;
+        }
+        if let Some(search) = self.search
+            && command.frame.more
+            && command.frame.pipeline == search.command.frame.pipeline
+        {
+            // `xargs` adds what was found at the end.
+            let mut whole = command.clone();
+            whole.words.push(Word::unknown("{}"));
+            for used in uses(&Arguments::of(&whole)) {
+                if used.text == "{}" {
+                    self.add_found(search, &used.with_text(""))?;
+                }
+            }
+        }
+        if program == "apply_patch" {
+            self.patches()?;
+        }
+        self.implied()?;
+        for redirection in &command.redirections {
+            let word = &redirection.word;
+            match &*redirection.operator {
+                "<" | "<&" => self.add(&UsedWord::of(word, Touch::READ), false)?,
+                operator if !operator.starts_with("<<") => {
+                    self.add(&UsedWord::of(word, Touch::WRITE), false)?;
+                }
+                _ if is_code => self.add(&UsedWord::of(word, touch_of_code(&word.text)), true)?,
+                _ => {}
+            }
+        }
+        if let Hidden::Words(words) = &command.hidden {
+            for text in words {
+                self.add(&UsedWord::of(&Word::known(text), Touch::ANY), true)?;
+                if let Some(last) = self.mentions.last_mut() {
+                    last.unsure = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files of patches, which stand in an operand or a here-document.
+    fn patches(&mut self) -> Checked<()> {
+        let mut texts = self.given.operands.clone();
+        texts.extend(self.given.command.documents());
+        for text in texts {
+            for edit in patch::edits(&text.text).unwrap_or_default() {
+                let word = Word::known(&edit.path);
+                self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that no word names: the directory of a search without one, and what a copy is
+    /// called in a directory.
+    fn implied(&mut self) -> Checked<()> {
+        let (given, command) = (self.given, self.given.command);
+        let program = given.program.as_deref().unwrap_or_default();
+        let Some(first) = command.words.first() else { return Ok(()) };
+        let searches =
+            matches!(program, "rg" | "ag" | "ack") || given.has("-r") && program == "grep";
+        let has_pattern = given.has("-e") || given.has("-f");
+        if searches && !command.frame.piped && given.operands.len() + usize::from(has_pattern) < 2 {
+            self.add(&UsedWord::of(first, Touch::READ).with_text("."), false)?;
+        }
+        if let ("cp" | "mv" | "install" | "ln", [sources @ .., to]) = (program, &*given.operands)
+            && (to.text.ends_with('/')
+                || self.place.paths(&to.text).iter().flatten().any(|path| is_dir(path)))
+        {
+            for source in sources {
+                let name = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                let copy = format!("{}/{name}", to.text);
+                self.add(&UsedWord::of(to, Touch::WRITE).with_text(copy), false)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
+    /// empty. Where they lie is not known, so only the start and the name count as files.
+    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Checked<()> {
+        for (start, pattern) in searched(search, &used.text) {
+            let open = Word::unknown(&used.word.text);
+            let found =
+                UsedWord { word: &open, text: format!("{start}/{pattern}").into(), ..*used };
+            self.add(&found, false)?;
+            let Some(mention) = self.mentions.last_mut() else { continue };
+            mention.texts = Texts::default();
+            mention.texts.add_versions(&start, self.place)?;
+            let name = pattern.rsplit('/').next().unwrap_or_default();
+            if name != "*" {
+                mention.texts.add_pieces(name)?;
+            }
+            // Who names `.git` leaves it out.
+            mention.descends = pattern == "*" && !shown(search).contains(".git");
+        }
+        Ok(())
+    }
+
+    /// Adds a file, or the files in code.
+    fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Checked<()> {
+        let text = &*used.text;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let mut words = BTreeSet::new();
+        let mut divides = false;
+        if is_code && text.contains([' ', '\n', '(', '"', '\'', ';', '`']) {
+            add_words(text, &mut words);
+            // A `/` divides, or ends a mark such as `[/]`, if it is not all that stands in quotes.
+            divides = !text.contains("'/'") && !text.contains("\"/\"");
+        }
+        // A text of several lines names no path as a whole. Its lines are among the words.
+        let is_path = !is_code || !text.contains('\n');
+        if is_path {
+            words.insert(text.to_owned());
+        } else {
+            words.retain(|word| !word.contains('\n'));
+        }
+        let meant = Word { text: text.to_owned(), ..used.word.clone() };
+        let mut mention = Mention::of(&meant, &words, self.place)?;
+        if divides {
+            mention.texts.remove("/");
+            mention.texts.remove("//");
+        }
+        if !is_path {
+            (mention.paths, mention.open) = (Vec::new(), None);
+        }
+        mention.shown.clone_from(&used.word.text);
+        (mention.touch, mention.is_target) = (used.touch, used.is_target);
+        mention.command = Some(self.at);
+        // Nothing of what a destination holds is touched.
+        let may_descend = used.touch != Touch::WRITE && !is_remote(text);
+        mention.descends = may_descend && descends(self.given) || is_code && text.contains("tree(");
+        self.mentions.push(mention);
+        Ok(())
+    }
+}
+
+/// Returns what code may do with the files that it names.
+fn touch_of_code(code: &str) -> Touch {
+    const CHANGING: [&str; 17] = [
+        "write", "'w", "\"w", "'a'", "\"a\"", "unlink", "remove", "rename", "rmtree", "rmSync",
+        "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
+    ];
+    if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
+}
+
+/// Returns whether a text is a path on another machine: `host:/x`.
+fn is_remote(text: &str) -> bool {
+    matches!(text.split_once(':'), Some((host, _)) if host.len() > 1 && !host.contains('/'))
+}
+
+/// Returns whether a command goes through the directories that it names.
+fn descends(given: &Arguments<'_>) -> bool {
+    given.row.deep || given.has("-r") || given.has("-R") || given.has("--recursive")
+}

@@ -1,0 +1,272 @@
+//! Where a command runs, and the variables that it sees, as far as the call tells.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::call::is_dir;
+use super::expand::UNKNOWN;
+use super::judge::Checked;
+use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
+use super::paths::rooted;
+use super::wildcards::has_wildcard;
+use hookexec::Input;
+use hookexec_calls::Surroundings;
+use hookexec_calls::{Certainty, Change, History, Word, directory, named_directories};
+use hookexec_files::paths::lexical;
+use hookexec_files::platform::Platform;
+use hookexec_files::text::name_length;
+
+/// The surroundings of a call.
+pub(super) struct Scene<'w> {
+    pub(super) surroundings: &'w Surroundings,
+    /// The directory of the agent.
+    pub(super) cwd: PathBuf,
+    /// The directories that the call may start in; `None` is one that is not known.
+    pub(super) starts: Vec<Option<PathBuf>>,
+    /// How many texts and paths of the call were looked at.
+    looked_at: Cell<usize>,
+}
+
+impl<'w> Scene<'w> {
+    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Checked<Self> {
+        let mut cwd = rooted(Path::new(&input.cwd));
+        if !cwd.starts_with("/") {
+            cwd = rooted(&std::env::current_dir()?).join(cwd);
+        }
+        let mut starts = Vec::new();
+        for text in named_directories(input).into_iter().flat_map(items_of) {
+            let rest = text.strip_prefix('~').or(text.strip_prefix("$HOME"));
+            starts.push(Some(match (rest, surroundings.home()) {
+                (Some(rest), Some(home)) => rooted(home).join(rest.trim_start_matches('/')),
+                _ => cwd.join(rooted(Path::new(text))),
+            }));
+        }
+        match directory(input) {
+            Some(_) if starts.is_empty() => starts.push(Some(cwd.clone())),
+            Some(_) => {}
+            None => starts.push(None),
+        }
+        Ok(Self { surroundings, cwd, starts: bounded(starts, None), looked_at: Cell::default() })
+    }
+
+    /// Returns the directory that the call starts in, if it is known.
+    pub(super) fn start(&self) -> Option<&PathBuf> {
+        if let [Some(start)] = &self.starts[..] { Some(start) } else { None }
+    }
+
+    /// Counts texts and paths that are looked at.
+    pub(super) fn look(&self, count: usize) -> Result<(), &'static str> {
+        self.looked_at.set(self.looked_at.get().saturating_add(count));
+        if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
+    }
+
+    pub(super) fn home(&self) -> Option<&str> {
+        self.surroundings.home()?.to_str()
+    }
+
+    /// Returns the value of a variable of the environment.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "HOME" if Platform::HERE.has_drives => Some(self.home()?.to_owned()),
+            name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
+        }
+    }
+
+    /// Returns the place in which the call begins.
+    pub(super) fn beginning(&self) -> Place<'_> {
+        let directories = self.starts.clone();
+        Place { scene: self, directories, variables: BTreeMap::new() }
+    }
+}
+
+/// The directories that a command may run in, and the values that variables may have.
+#[derive(Clone)]
+pub(super) struct Place<'s> {
+    pub(super) scene: &'s Scene<'s>,
+    /// `None` is a directory that is not known.
+    pub(super) directories: Vec<Option<PathBuf>>,
+    /// The variables that the call sets.
+    pub(super) variables: BTreeMap<String, Vec<String>>,
+}
+
+/// The places of the commands of one call.
+pub(super) struct Places<'s> {
+    scene: &'s Scene<'s>,
+    known: HashMap<*const (), Rc<Place<'s>>>,
+}
+
+impl<'s> Places<'s> {
+    pub(super) fn of(scene: &'s Scene<'s>) -> Self {
+        Self { scene, known: HashMap::new() }
+    }
+
+    /// Returns the place after these steps.
+    pub(super) fn after(&mut self, history: &History) -> Rc<Place<'s>> {
+        // The steps from the first that is not known yet; each stands on the one before it.
+        let mut steps = Vec::new();
+        let mut next = history;
+        let mut place = Rc::new(self.scene.beginning());
+        while let Some(step) = next.last() {
+            if let Some(known) = self.known.get(&Arc::as_ptr(step).cast()) {
+                place = Rc::clone(known);
+                break;
+            }
+            steps.push(step);
+            next = &step.before;
+        }
+        for step in steps.into_iter().rev() {
+            let mut changed = (*place).clone();
+            match &step.change {
+                Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure),
+                Change::Strayed => changed.directories = vec![None],
+                Change::Set(word) => changed.set(word),
+                Change::MayBe(before) => changed.add(&self.after(before)),
+            }
+            place = Rc::new(changed);
+            self.known.insert(Arc::as_ptr(step).cast(), Rc::clone(&place));
+        }
+        place
+    }
+}
+
+impl Place<'_> {
+    pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool) {
+        let mut texts = match to {
+            Some(word) => self.expansions(word),
+            None => vec![self.scene.home().unwrap_or("\0").to_owned()],
+        };
+        // A wildcard may lead through a link.
+        if let Some(word) = to
+            && word.certainty == Certainty::Paths
+            && has_wildcard(&word.text)
+        {
+            texts.push(UNKNOWN.to_string());
+        }
+        let mut reached = Vec::new();
+        for path in texts.iter().flat_map(|text| self.paths(text)) {
+            let Some(path) = path else {
+                reached.push(None);
+                continue;
+            };
+            // `cd link/..` goes back to where the link stands.
+            let path = lexical(&path);
+            if !is_sure && !is_dir(&path) {
+                // It may fail, and the shell stay where it is.
+                reached.extend(self.directories.iter().cloned());
+            }
+            reached.push(Some(path));
+        }
+        self.directories = bounded(reached, None);
+    }
+
+    /// Returns the absolute paths that a text may name, `..` still in them; `None` if that is not known.
+    pub(super) fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
+        if text.contains(UNKNOWN) {
+            return vec![None];
+        }
+        if text.starts_with('/') {
+            return vec![Some(PathBuf::from(text))];
+        }
+        let mut paths = Vec::new();
+        for directory in &self.directories {
+            paths.push(directory.as_ref().map(|directory| directory.join(text)));
+        }
+        paths
+    }
+
+    /// Returns the absolute paths that texts may name, and the last part of one that is not known; it
+    /// is empty if that is not known either.
+    pub(super) fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
+        let (mut named, mut open) = (Vec::new(), None);
+        // An empty word names no file.
+        for text in texts {
+            if text.is_empty() {
+                continue;
+            }
+            let last = text.rsplit('/').next().unwrap_or_default();
+            for path in self.paths(text) {
+                match path {
+                    Some(path) => named.push(path),
+                    None if last.contains(UNKNOWN) => open = Some(String::new()),
+                    None => open = Some(last.to_owned()),
+                }
+            }
+        }
+        (named, open)
+    }
+
+    fn set(&mut self, word: &Word) {
+        let Some((name, value)) = word.text.split_once('=') else { return };
+        let (plain, operator) = name.split_at(name_length(name));
+        if plain.is_empty() {
+            return;
+        }
+        let mut values = vec![UNKNOWN.to_string()];
+        // An array is not followed.
+        if matches!(operator, "" | "+") && !value.starts_with('(') {
+            values = bounded(self.expansions(&word.ending(value)), UNKNOWN.to_string());
+        }
+        if operator == "+" {
+            let mut longer = Vec::new();
+            for before in self.values_of(plain) {
+                for value in &values {
+                    longer.push(format!("{before}{value}"));
+                }
+            }
+            values = bounded(longer, UNKNOWN.to_string());
+        }
+        self.variables.insert(plain.to_owned(), values);
+    }
+
+    /// Adds what holds in another place.
+    fn add(&mut self, other: &Self) {
+        let mut directories = std::mem::take(&mut self.directories);
+        directories.extend(other.directories.iter().cloned());
+        self.directories = bounded(directories, None);
+        let mut names: BTreeSet<String> = self.variables.keys().cloned().collect();
+        names.extend(other.variables.keys().cloned());
+        for name in names {
+            let mut values = self.values_of(&name);
+            values.extend(other.values_of(&name));
+            self.variables.insert(name, bounded(values, UNKNOWN.to_string()));
+        }
+    }
+
+    /// Returns the values that a variable may have.
+    fn values_of(&self, name: &str) -> Vec<String> {
+        match self.variables.get(name) {
+            Some(values) => values.clone(),
+            None => vec![self.scene.variable(name).unwrap_or_default()],
+        }
+    }
+}
+
+/// Returns the texts of an argument: its own, or those of its list.
+pub(super) fn items_of(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns items, each once; `last` stands for those that are too many.
+fn bounded<T: PartialEq>(items: Vec<T>, last: T) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        if kept.contains(&item) {
+            continue;
+        }
+        if kept.len() == MOST_ALTERNATIVES {
+            kept.push(last);
+            break;
+        }
+        kept.push(item);
+    }
+    kept
+}
