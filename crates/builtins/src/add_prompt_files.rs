@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{BuiltinError, Surroundings, Work, arguments};
 use hookexec::Output;
 use hookexec_files::bounded::read_beginning;
+use hookexec_files::platform::system::canonical;
 use hookexec_files::{files, plain, text};
 
 /// The most that is read of one file, in bytes.
@@ -72,7 +73,7 @@ fn places<'a>(cwd: &'a Path, home: Option<&'a Path>) -> Vec<&'a Path> {
 
 /// Returns a file's text; `None` when there is none or a link leads out.
 fn read(directory: &Path, name: &Path, own: bool) -> std::io::Result<Option<String>> {
-    let Ok(real) = dunce::canonicalize(directory.join(name)) else { return Ok(None) };
+    let Ok(real) = canonical(directory.join(name)) else { return Ok(None) };
     if !real.is_file() {
         return Ok(None);
     }

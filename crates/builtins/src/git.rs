@@ -16,6 +16,7 @@ use hookexec::registry::BuiltinError;
 use hookexec_calls::Surroundings;
 use hookexec_files::bounded::{Beginning, read_beginning};
 use hookexec_files::files;
+use hookexec_files::platform::system::canonical;
 
 /// How long git may take; a builtin that waits longer delays the agent for no good.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,7 +42,7 @@ impl Git {
         if !Path::new(directory).is_absolute() {
             return Ok(None);
         }
-        let Ok(directory) = dunce::canonicalize(directory) else { return Ok(None) };
+        let Ok(directory) = canonical(directory) else { return Ok(None) };
         let Some(work_tree) = directory.ancestors().find(|place| place.join(".git").exists())
         else {
             return Ok(None);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec::{Config, Executor, ExecutorBuilder};
 use hookexec_files::depth;
+use hookexec_files::platform::system::canonical;
 use hookexec_project::LoadOptions;
 
 use crate::error::{CommandError, NO_FILES, OrCommandError as _, warn_all};
@@ -138,7 +139,7 @@ pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     let mut absolute = match named {
         // As the system knows it, which is without links.
         None => std::env::current_dir(),
-        Some(directory) => dunce::canonicalize(directory),
+        Some(directory) => canonical(directory),
     };
     if let Ok(path) = &absolute
         && !path.is_dir()
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn without_time_for_a_project_its_directory_is_not_looked_at() {
         let directory = tempfile::tempdir().unwrap();
-        let directory = dunce::canonicalize(directory.path()).unwrap();
+        let directory = canonical(directory.path()).unwrap();
         let config = ConfigArgs::default().in_project(directory.to_str().unwrap());
         assert_eq!(config.cwd.as_ref(), Some(&directory));
         std::fs::remove_dir(&directory).unwrap();

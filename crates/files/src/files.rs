@@ -9,10 +9,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::bounded::{read_beginning, read_expected};
 use crate::platform::system;
+use crate::platform::system::canonical;
 
 /// Returns `path` absolute and without links, or as it is if nothing is there.
 pub fn real(path: &Path) -> PathBuf {
-    dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    canonical(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Opens a regular file for reading. A pipe or a device is an error and is not waited for.

@@ -41,7 +41,7 @@ pub fn physical(path: &Path) -> PathBuf {
             links += 1;
             place.pop();
             if target.is_absolute() {
-                place = root_of(dunce::simplified(&target));
+                place = root_of(system::simplified(&target));
             }
             ahead.extend(parts_reversed(&target));
         }

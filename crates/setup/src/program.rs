@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec_files::directories::base_directory;
 use hookexec_files::files;
+use hookexec_files::platform::system::canonical;
 
 use crate::system::PROGRAM_ENDING;
 
@@ -59,7 +60,7 @@ impl Program {
     /// real file at every upgrade. A program in a place that may be deleted is copied to one that
     /// stays.
     pub fn this() -> Result<Self, KeepError> {
-        let this = std::env::current_exe().and_then(dunce::canonicalize);
+        let this = std::env::current_exe().and_then(canonical);
         let this = this.map_err(KeepError::NoProgram)?;
         for path in named("hookexec".as_ref()) {
             if passing(&path).is_none() && files::real(&path) == this {

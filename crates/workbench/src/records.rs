@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use hookexec::config::Hook;
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
+use hookexec_files::platform::system::canonical;
 use hookexec_project::log::{BEGINNING, Record, numbered};
 use serde::Serialize;
 
@@ -193,7 +194,7 @@ impl HookStatistics {
 /// Returns a hook's place as it is shown: below the current directory from there.
 pub fn shown(source: &str) -> &str {
     static HERE: LazyLock<String> = LazyLock::new(|| {
-        let here = std::env::current_dir().and_then(dunce::canonicalize);
+        let here = std::env::current_dir().and_then(canonical);
         here.map_or_else(|_| "/".to_owned(), |path| format!("{}/", path.display()))
     });
     source.strip_prefix(HERE.as_str()).unwrap_or(source)

@@ -7,6 +7,7 @@ use hookexec::{Config, Event};
 use hookexec_agents::Agent;
 use hookexec_calls::shell::quoted;
 use hookexec_files::platform::MANAGED_DIRECTORY;
+use hookexec_files::platform::system::canonical;
 use hookexec_setup::codex::{self, IN_CODEX};
 use hookexec_setup::program::{self, Program};
 use hookexec_setup::settings::backup::Backup;
@@ -124,7 +125,7 @@ impl Args {
     fn configs(&self) -> Result<Vec<String>, CommandError> {
         let mut configs = Vec::new();
         for path in &self.config {
-            let found = dunce::canonicalize(path);
+            let found = canonical(path);
             configs.push(utf8(&found.or_usage(format_args!("can't find {}", path.display()))?)?);
         }
         Ok(configs)

@@ -173,7 +173,7 @@ pub fn folded(name: &OsStr) -> Option<String> {
 /// Returns `path` with the links of its existing part followed.
 pub fn resolve(path: &Path) -> PathBuf {
     for part in path.ancestors() {
-        let Ok(real) = dunce::canonicalize(part) else { continue };
+        let Ok(real) = system::canonical(part) else { continue };
         return match path.strip_prefix(part) {
             Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
             _ => real,

@@ -34,6 +34,16 @@ pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(flags.bits().cast_signed())
 }
 
+/// Returns the path of a file that exists, without links and `..`.
+pub fn canonical(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// Returns the path as it is: it has one form here.
+pub fn simplified(path: &Path) -> &Path {
+    path
+}
+
 /// Returns whether opening failed because a link is there.
 pub fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())

@@ -20,6 +20,17 @@ pub const NEEDED_VARIABLES: &[&str] = &["SystemRoot", "SystemDrive"];
 /// The endings of what Windows starts as a program, in the order in which they are tried.
 const PROGRAM_ENDINGS: [&str; 4] = ["exe", "com", "cmd", "bat"];
 
+/// Returns the path of a file that exists, without links and `..`, and without `\\?\` where no
+/// program needs it.
+pub fn canonical(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    dunce::canonicalize(path)
+}
+
+/// Returns the path without `\\?\`, where no program needs it.
+pub fn simplified(path: &Path) -> &Path {
+    dunce::simplified(path)
+}
+
 /// Does nothing: a file inherits the rights of its directory, which is below the user's profile.
 pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options

@@ -10,6 +10,7 @@ use crate::limits::MAX_DIFF;
 use hookexec::Config;
 use hookexec::config::FileConfig;
 use hookexec_files::files;
+use hookexec_files::platform::system::canonical;
 
 mod coverage;
 
@@ -96,7 +97,7 @@ fn a_file_that_was_approved_is_missed_when_it_is_gone() {
     let (directory, path) = project();
     let store = TrustStore::at(directory.path().join("state"));
     store.add(&read(&path)).unwrap();
-    let project = dunce::canonicalize(path.parent().unwrap()).unwrap();
+    let project = canonical(path.parent().unwrap()).unwrap();
     let approved = || Vec::from_iter(store.approved_in(std::slice::from_ref(&project)));
     assert_eq!(approved(), [project.join("hooks.yaml")]);
     fs::remove_file(&path).unwrap();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec_files::files;
 use hookexec_files::platform::system;
+use hookexec_files::platform::system::canonical;
 
 /// Reads a settings file; `None` when it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<String>> {
@@ -49,7 +50,7 @@ fn target(path: &Path) -> io::Result<PathBuf> {
     if !path.is_symlink() {
         return Ok(path.to_owned());
     }
-    dunce::canonicalize(path).map_err(|error| {
+    canonical(path).map_err(|error| {
         let hint = "make the file that it points at, or remove the link";
         io::Error::other(format!("it is a link to nothing ({error}): {hint}"))
     })

@@ -1,5 +1,6 @@
 //! The rules of Windows.
 
+use hookexec_files::platform::system::canonical;
 use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,11 +54,11 @@ fn with_short_names(path: &Path) -> Option<PathBuf> {
         .ok()?;
     let pairs = listed.stdout.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
     let text = String::from_utf16_lossy(&pairs.collect::<Vec<_>>());
-    let (name, real) = (name.to_str()?, dunce::canonicalize(path).ok()?);
+    let (name, real) = (name.to_str()?, canonical(path).ok()?);
     for line in text.lines() {
         if let Some(before) = line.trim_end().strip_suffix(name)
             && let Some(word) = before.split_whitespace().next_back()
-            && dunce::canonicalize(above.join(word)).is_ok_and(|found| found == real)
+            && canonical(above.join(word)).is_ok_and(|found| found == real)
         {
             return Some(above.join(word));
         }
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn a_path_with_a_space_is_written_by_its_short_name() {
         let directory = tempfile::tempdir().unwrap();
-        let directory = dunce::canonicalize(directory.path()).unwrap();
+        let directory = canonical(directory.path()).unwrap();
         let odd = directory.join("Jo Doe").join("My Tools");
         std::fs::create_dir_all(&odd).unwrap();
         for rest in ["hookexec.exe", "not/there/yet/hookexec-1.0.0.exe"] {
@@ -81,7 +82,7 @@ mod tests {
             assert!(written.ends_with(&format!("/{rest}")), "{written}");
             assert!(!written.contains([' ', '\\']), "{written}");
             let real = Path::new(written.strip_suffix(rest).unwrap());
-            assert_eq!(dunce::canonicalize(real).unwrap(), odd, "{written}");
+            assert_eq!(canonical(real).unwrap(), odd, "{written}");
         }
         for odd in ["not there", "it's"] {
             assert!(settings_path(&directory.join(odd).join("hookexec.exe")).is_err(), "{odd}");

@@ -8,6 +8,7 @@ use clap::Subcommand;
 use hookexec::config::{Diagnostics, Severity};
 use hookexec_files::directories::project_of;
 use hookexec_files::files;
+use hookexec_files::platform::system::canonical;
 use hookexec_project::trust::{Blocked, Review, Status, TrustStore};
 use hookexec_project::{LoadOptions, Loaded};
 use hookexec_setup::program::KeepError;
@@ -254,9 +255,9 @@ impl Target {
 /// the directory that it is for.
 fn working_dir_of(file: &Path) -> PathBuf {
     let own = file.parent().unwrap_or(Path::new("")).join(".");
-    let Ok(own) = dunce::canonicalize(&own) else { return own };
+    let Ok(own) = canonical(&own) else { return own };
     let project = project_of(&own);
-    match dunce::canonicalize(".") {
+    match canonical(".") {
         Ok(here) if here.starts_with(project) => here,
         _ => project.to_owned(),
     }

@@ -10,6 +10,7 @@ use hookexec::config::{Diagnostic, Location};
 use hookexec_files::directories::{is_in_project, link_to, project_of};
 use hookexec_files::plain::line;
 use hookexec_files::platform::resolve;
+use hookexec_files::platform::system::canonical;
 
 pub(super) use system::check_own;
 
@@ -27,7 +28,7 @@ fn unsafe_file(path: &Path, problem: &str, hint: impl Into<String>) -> Diagnosti
 /// When the file or its directory is writable by everyone or owned by another user. A file that can't
 /// be looked at is left to its reader.
 pub(crate) fn check_permissions(path: &Path) -> Result<(), Diagnostic> {
-    let Ok(real) = dunce::canonicalize(path) else { return Ok(()) };
+    let Ok(real) = canonical(path) else { return Ok(()) };
     system::check_writers(&real)
 }
 
