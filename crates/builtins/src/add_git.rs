@@ -38,12 +38,12 @@ pub(super) fn diff(surroundings: &Surroundings, args: &[String]) -> Result<Work,
 
 pub(super) fn commits(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let count = arguments::at_most_one(args)?.unwrap_or("10");
-    let count = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
+    let option = format!("--max-count={}", arguments::at_least(1_u32, "N", count)?);
     Ok(shown(surroundings, "Recent commits", 16 << 10, move |git| {
         if git.ask(&HAS_COMMIT).is_err() {
             return Ok(String::new());
         }
-        git.ask(&["log", "--oneline", "--no-decorate", "--no-show-signature", &count])
+        git.ask(&["log", "--oneline", "--no-decorate", "--no-show-signature", &option])
     }))
 }
 

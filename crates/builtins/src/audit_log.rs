@@ -15,6 +15,8 @@ use hookexec_files::text;
 
 /// The longest text that is kept whole, in bytes.
 const LONGEST_TEXT: usize = 4096;
+/// The longest record, in bytes.
+const LONGEST_RECORD: usize = 64 << 10;
 
 pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Work, BuiltinError> {
     let path = arguments::at_most_one(args)?.ok_or("it needs the file to write to, `PATH`")?;
@@ -22,8 +24,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     let redactor = Redactor::new(surroundings.env());
     let surroundings = surroundings.clone();
     Ok(Arc::new(move |input| {
-        let record = record(&redactor, &surroundings.timestamp(), input)?;
-        match append_private(&path, &record) {
+        let line = line_of(&redactor, &surroundings.timestamp(), input)?;
+        match append_private(&path, &line) {
             Ok(()) => Ok(None),
             Err(error) => {
                 Err(format!("the audit log {} can't be written: {error}", path.display()).into())
@@ -32,7 +34,8 @@ pub(super) fn prepare(surroundings: &Surroundings, args: &[String]) -> Result<Wo
     }))
 }
 
-/// The agent's directory changes and may be hostile: a relative path would lead anywhere.
+/// Returns the file of the log. A relative path would lie in the agent's directory, which changes and may be
+/// hostile.
 fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, BuiltinError> {
     let place = match (path.strip_prefix("~/"), surroundings.home()) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -49,12 +52,11 @@ fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, BuiltinErro
 }
 
 /// Returns the line to write.
-fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
+fn line_of(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
     let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
     clean(redactor, &mut fields);
-    let mut line = serialised(time, fields)?;
-    // The longest record, in bytes.
-    if line.len() >= 64 * 1024 {
+    let mut line = with_time(time, fields)?;
+    if line.len() >= LONGEST_RECORD {
         let size = line.len();
         let mut short = JsonObject::new();
         for name in ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"] {
@@ -64,13 +66,13 @@ fn record(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<
         }
         clean(redactor, &mut short);
         short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
-        line = serialised(time, short)?;
+        line = with_time(time, short)?;
     }
     Ok(line)
 }
 
-fn serialised(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
-    /// Keeps `time` first whatever the order of the others.
+/// Returns a line of JSON with the time before the other fields.
+fn with_time(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
     #[derive(serde::Serialize)]
     struct Record<'a> {
         time: &'a str,

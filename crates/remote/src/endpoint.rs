@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::http::{Ask, Client, Reply};
+use crate::client::{Ask, Client, Reply};
 use crate::request::wrong;
 use hookexec::config::Hook;
 use hookexec::{BuildError, Failure, HandlerEnv, HandlerError};

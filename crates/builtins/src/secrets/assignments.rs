@@ -24,7 +24,7 @@ pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
         from = whole.end();
         let Some((name, value, secret)) = judge(text, &captures) else { continue };
         if secret {
-            findings.push(Finding { range: value.range(), kind: Cow::Borrowed(kind(name)) });
+            findings.push(Finding { range: value.range(), kind: Cow::Borrowed(marker_word(name)) });
         } else if value.len() <= twice {
             // A value that is not a secret itself may contain one: `token: login(password="...")`.
             twice -= value.len();
@@ -74,7 +74,7 @@ const PATTERN: &str = concat!(
 /// Returns whether a quoted or structured `value` under `name` is a secret.
 pub(super) fn is_secret(name: &str, value: &str) -> bool {
     let value = value.trim();
-    let Some(kind) = noun(name) else { return false };
+    let Some(kind) = kind_of(name) else { return false };
     if !is_value(value) {
         return false;
     }
@@ -92,14 +92,14 @@ pub(super) fn is_secret_item(name: &str, value: &str) -> bool {
     is_secret(name, value) || is_secret(name.strip_suffix('s').unwrap_or(name), value)
 }
 
-/// Returns whether an unquoted `value` after `name` is a secret; `shell` when it stands as
+/// Returns whether an unquoted `value` after `name` is a secret; `is_in_shell` when it stands as
 /// `NAME=value`, where a word is a value and not a variable's name.
-fn is_bare_secret(name: &str, value: &str, shell: bool) -> bool {
-    if noun(name).is_none() || value.len() < 6 || !is_value(value) {
+fn is_bare_secret(name: &str, value: &str, is_in_shell: bool) -> bool {
+    if kind_of(name).is_none() || value.len() < 6 || !is_value(value) {
         return false;
     }
     let is_code = value.contains(['(', '[']) || value.starts_with('-');
-    !is_code && (shell || !is_identifier(value))
+    !is_code && (is_in_shell || !is_identifier(value))
 }
 
 /// Returns whether a variable of the environment holds a secret, and `value` can be one.
@@ -120,15 +120,16 @@ pub(super) fn is_secret_variable(name: &str, value: &str) -> bool {
 
 /// Returns whether `name` ends in a word for a secret.
 pub(super) fn names_a_secret(name: &str) -> bool {
-    noun(name).is_some() || matches!(words(name).pop().as_deref(), Some("key" | "pat"))
+    kind_of(name).is_some() || matches!(words(name).pop().as_deref(), Some("key" | "pat"))
 }
 
 /// Returns what a secret of that name is called in the marker.
-pub(super) fn kind(name: &str) -> &'static str {
-    noun(name).unwrap_or("secret")
+pub(super) fn marker_word(name: &str) -> &'static str {
+    kind_of(name).unwrap_or("secret")
 }
 
-fn noun(name: &str) -> Option<&'static str> {
+/// Returns the kind of secret that a name ends with, by the table of nouns.
+fn kind_of(name: &str) -> Option<&'static str> {
     let mut words = words(name);
     while words.len() > 1 && QUALIFIERS.contains(&&*words[words.len() - 1]) {
         words.pop();

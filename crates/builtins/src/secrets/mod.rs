@@ -147,7 +147,8 @@ impl Redactor {
         if !secret {
             return self.redact_value(item);
         }
-        *item = Value::String(marker(assignments::kind(key.strip_suffix('s').unwrap_or(key))));
+        *item =
+            Value::String(marker(assignments::marker_word(key.strip_suffix('s').unwrap_or(key))));
         true
     }
 }

@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use super::CALL;
+use crate::client::{Ask, Reply};
 use crate::endpoint::Endpoint;
-use crate::http::{Ask, Reply};
 use hookexec::{Failure, HandlerError};
 use hookexec_files::rpc::{self, Incoming, mcp};
 

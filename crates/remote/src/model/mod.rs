@@ -12,8 +12,8 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::client::Ask;
 use crate::endpoint::Endpoint;
-use crate::http::Ask;
 use crate::request::{excerpt, parameters, wrong};
 use api::Api;
 use hookexec::config::Hook;

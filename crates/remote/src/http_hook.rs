@@ -23,14 +23,14 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use sha2::Sha256;
 
+use crate::client::{Ask, Reply};
 use crate::endpoint::Endpoint;
-use crate::http::{Ask, Reply};
 use crate::request::{excerpt, like_stdout, parameters, wrong};
 
 const EXAMPLE: &str = "such as `with: { url: https://policy.example.com/check, headers: { \
                        Authorization: \"Bearer ${env.TOKEN}\" } }`";
 
-const SECRET: &str = "such as `secret: ${env.APPROVAL_SECRET}`; `echo whsec_$(openssl rand -base64 \
+const EXAMPLE_OF_SECRET: &str = "such as `secret: ${env.APPROVAL_SECRET}`; `echo whsec_$(openssl rand -base64 \
                       32)` makes one";
 
 /// The keys of `with`.
@@ -57,7 +57,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
                 key = Secret::read(&text);
                 if key.is_none() {
                     let problem = "`secret` must be `whsec_` and the base64 of 24 to 64 bytes";
-                    return Err(wrong(problem, SECRET));
+                    return Err(wrong(problem, EXAMPLE_OF_SECRET));
                 }
             }
             Err(variable) => endpoint.lacks(variable.0),
@@ -65,6 +65,13 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
     Ok(Arc::new(HttpHandler { endpoint, key, words: env.words(hook) }))
+}
+
+/// A request of the hook.
+enum Request {
+    Post(Arc<[u8]>),
+    /// Asks for the answer of a person at this address.
+    Get(String),
 }
 
 #[derive(Debug)]
@@ -81,16 +88,14 @@ impl Handler for HttpHandler {
 }
 
 impl HttpHandler {
-    /// Posts `body`, or asks for what is at `url`.
-    async fn send(
-        &self,
-        call: &Call<'_>,
-        url: Option<String>,
-        body: Option<Arc<[u8]>>,
-    ) -> Result<Reply, HandlerError> {
+    async fn send(&self, call: &Call<'_>, request: Request) -> Result<Reply, HandlerError> {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
         call.blocking(move |call| {
+            let (ask, body) = match &request {
+                Request::Get(url) => (Ask::Get(url), &[][..]),
+                Request::Post(body) => (Ask::Post(body), &body[..]),
+            };
             let mut signed = Vec::new();
             if let Some(key) = key {
                 let id = match id {
@@ -98,41 +103,38 @@ impl HttpHandler {
                     None => random_id()
                         .map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?,
                 };
-                signed = key.headers(&id, body.as_deref().unwrap_or_default());
+                signed = key.headers(&id, body);
             }
             let mut headers = Vec::new();
             for (name, value) in &signed {
                 headers.push((*name, value.as_str()));
             }
-            let ask = match &url {
-                Some(url) => Ask::Get(url),
-                None => Ask::Post(body.as_deref().unwrap_or_default()),
-            };
             endpoint.ask(ask, &headers, call.deadline)
         })
         .await?
     }
 
     async fn post(&self, call: &Call<'_>, body: Arc<[u8]>) -> Result<Exited, HandlerError> {
-        let (client, mut next) = (&self.endpoint.client, None);
+        let client = &self.endpoint.client;
+        let mut next = None;
         let address = client.address();
-        let mut reply = self.send(call, None, Some(body)).await?;
+        let mut reply = self.send(call, Request::Post(body)).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
             // The address stays until the server names another one.
             if let Some(location) = reply.header("location") {
                 next = client.on_same_server(location);
             }
-            if next.is_none() {
+            let Some(url) = next.clone() else {
                 let message = format!(
                     "{address} answered 202 without a `Location` of its own where the answer will be"
                 );
                 return Err(HandlerError::new(Failure::Protocol, message));
-            }
+            };
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
             // A server that asks for more would be asked too late once the person has answered.
             let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            reply = self.send(call, next.clone(), None).await?;
+            reply = self.send(call, Request::Get(url)).await?;
         }
         if !reply.status.is_success() {
             let body = String::from_utf8_lossy(&reply.body);
