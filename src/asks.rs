@@ -14,7 +14,7 @@ const OF_LOWER_LAYER: &str = "its allow is ignored: the agent asks for the user,
                               for its own layer and lower ones";
 
 /// The events before the tool whose hooks can ask.
-const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
+pub(crate) const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
@@ -296,11 +296,10 @@ impl Judged<'_> {
     }
 
     fn reasons(&self) -> Vec<ApprovalReason> {
-        let ask = Some(Decision::Ask);
         let mut reasons = Vec::new();
-        for verdict in self.verdicts.iter().filter(|verdict| verdict.decision == ask) {
+        for verdict in self.verdicts {
             for hook in &verdict.hooks {
-                if hook.decision == ask && hook.mode.is_none() {
+                if verdict.decision == Some(Decision::Ask) && counts_as(hook, Decision::Ask) {
                     reasons.push(ApprovalReason {
                         hook: Some(hook.name.clone()),
                         event: Some(verdict.event),

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::Serialize;
 
@@ -37,13 +37,7 @@ impl Memo {
 
     /// Returns what the call of `input` does, which must have the same call every time.
     pub fn of(&self, input: &Input) -> &CallDescription {
-        static NOTHING: CallDescription = CallDescription {
-            commands: Vec::new(),
-            files: Vec::new(),
-            text: None,
-            unknown_argument: None,
-            reading: None,
-        };
+        static NOTHING: LazyLock<CallDescription> = LazyLock::new(CallDescription::default);
         let Some(describer) = self.describer else { return &NOTHING };
         let description = self.description.get_or_init(Arc::default);
         description.get_or_init(|| describer.describe(input))

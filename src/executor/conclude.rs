@@ -248,6 +248,41 @@ impl Evaluation<'_> {
             report(versions.original(), versions.input(self.last), verdict);
         }
     }
+
+    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
+    fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
+        let versions = &self.moment.versions;
+        let Some(asked) = &versions.input(self.judged()).approval else { return };
+        if verdict.hooks.is_empty() {
+            return;
+        }
+        let mut report = ApprovalReport {
+            digest: asked.digest.clone(),
+            id: Some(asked.id.clone()),
+            ..ApprovalReport::default()
+        };
+        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
+        if answered && let Some(outcome) = outcome {
+            report.decision = verdict.decision;
+            report.by.clone_from(&outcome.output.by);
+            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
+            report.answered = Some(format!("{:.0}", Timestamp::now()));
+        }
+        if verdict.decision.is_none() {
+            let mut why = Vec::new();
+            for outcome in outcomes {
+                let title = self.moment.bound(outcome.hook).title();
+                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
+                why.push(format!("{title}: {problem}"));
+            }
+            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
+            verdict.absorb(Verdict::denied(Event::Approval, denied));
+        }
+        verdict.approval = Some(Box::new(report));
+    }
 }
 
 impl Executor {
@@ -283,42 +318,5 @@ impl Executor {
         question.expires = format!("{expires:.0}");
         input.approval = Some(question);
         Some(Box::new(input))
-    }
-}
-
-impl Evaluation<'_> {
-    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
-    pub(super) fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
-        let versions = &self.moment.versions;
-        let Some(asked) = &versions.input(self.judged()).approval else { return };
-        if verdict.hooks.is_empty() {
-            return;
-        }
-        let mut report = ApprovalReport {
-            digest: asked.digest.clone(),
-            id: Some(asked.id.clone()),
-            ..ApprovalReport::default()
-        };
-        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
-        let outcome = outcomes
-            .iter()
-            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
-        if answered && let Some(outcome) = outcome {
-            report.decision = verdict.decision;
-            report.by.clone_from(&outcome.output.by);
-            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
-            report.answered = Some(format!("{:.0}", Timestamp::now()));
-        }
-        if verdict.decision.is_none() {
-            let mut why = Vec::new();
-            for outcome in outcomes {
-                let title = self.moment.bound(outcome.hook).title();
-                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
-                why.push(format!("{title}: {problem}"));
-            }
-            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
-            verdict.absorb(Verdict::denied(Event::Approval, denied));
-        }
-        verdict.approval = Some(Box::new(report));
     }
 }

@@ -175,26 +175,22 @@ fn key_counts(
 /// Texts that are not empty, in their order.
 struct Texts<'a> {
     parts: Vec<&'a str>,
-    /// The texts so far, if equal texts appear once.
-    known: Option<HashSet<&'a str>>,
+    /// Whether equal texts appear once.
+    once: bool,
 }
 
 impl<'a> Texts<'a> {
     fn new(once: bool) -> Self {
-        Self { parts: Vec::new(), known: if once { Some(HashSet::new()) } else { None } }
+        Self { parts: Vec::new(), once }
     }
 
     fn add(&mut self, text: Option<&'a str>) {
-        let Some(text) = text else { return };
-        if text.is_empty() {
-            return;
-        }
-        if let Some(known) = &mut self.known
-            && !known.insert(text)
+        if let Some(text) = text
+            && !text.is_empty()
+            && !(self.once && self.parts.contains(&text))
         {
-            return;
+            self.parts.push(text);
         }
-        self.parts.push(text);
     }
 
     fn joined(&self) -> Option<String> {

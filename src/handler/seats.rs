@@ -1,6 +1,6 @@
 //! How many hooks of a layer run at once, in all events together, and those that go on in the background.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -8,6 +8,7 @@ use tokio::time::timeout_at;
 
 use super::{Call, Failure, HandlerError};
 use crate::config::{ByRank, Layer};
+use crate::locks::locked;
 
 /// How many hooks of each rank run at once. A project has as many as one event of it may run, so
 /// that many events at once leave descriptors to the hooks of other layers. All ranks together,
@@ -123,7 +124,7 @@ impl Background {
     {
         let Some(seat) = self.seats.try_take(rank) else { return false };
         let work = work(Arc::clone(&seat));
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = locked(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             work.await;
@@ -134,6 +135,6 @@ impl Background {
 
     /// Takes all of them, to wait for their end.
     pub(crate) fn take(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *locked(&self.tasks))
     }
 }

@@ -257,13 +257,6 @@ impl Registry {
         self
     }
 
-    /// Like [`register_builtin`](Self::register_builtin), for a registry that is made in one expression.
-    #[must_use]
-    pub fn with_builtin(mut self, name: impl Into<Cow<'static, str>>, builtin: Builtin) -> Self {
-        self.register_builtin(name, builtin);
-        self
-    }
-
     /// Returns the builtin of this name.
     pub fn builtin(&self, name: &str) -> Option<&Builtin> {
         self.builtins.get(name)

@@ -122,6 +122,21 @@ impl Diagnostics {
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(Diagnostic::is_error)
     }
+
+    /// Returns all problems as a text for a terminal, each with the line it stands on.
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let mut parts = Vec::new();
+        // How many problems are shown: who has more begins at the top anyway.
+        for problem in self.iter().take(50) {
+            parts.push(one(&renderer, problem) + "\n");
+        }
+        let hidden = self.iter().count() - parts.len();
+        if hidden > 0 {
+            parts.push(format!("... and {hidden} more\n"));
+        }
+        parts.join("\n")
+    }
 }
 
 impl From<Diagnostic> for Diagnostics {
@@ -157,7 +172,7 @@ impl fmt::Display for Diagnostics {
             }
             // An error type around it shows this text alone: with the column and the remedy.
             if let Some(location) = &diagnostic.location {
-                write!(formatter, "{location:?}: ")?;
+                write!(formatter, "{}: ", location.with_column())?;
             }
             formatter.write_str(&diagnostic.message)?;
             if let Some(hint) = &diagnostic.hint {
@@ -177,23 +192,6 @@ impl fmt::Debug for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
-
-impl Diagnostics {
-    /// Returns all problems as a text for a terminal, each with the line it stands on.
-    pub fn render(&self, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let mut parts = Vec::new();
-        // How many problems are shown: who has more begins at the top anyway.
-        for problem in self.iter().take(50) {
-            parts.push(one(&renderer, problem) + "\n");
-        }
-        let hidden = self.iter().count() - parts.len();
-        if hidden > 0 {
-            parts.push(format!("... and {hidden} more\n"));
-        }
-        parts.join("\n")
-    }
-}
 
 fn one(renderer: &Renderer, problem: &Diagnostic) -> String {
     let level = match problem.severity {

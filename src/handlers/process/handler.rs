@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Processes;
-use super::picoclaw;
 use super::processes::Entry;
+use super::{Processes, picoclaw};
 use crate::config::process::Stage;
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::event::Event;

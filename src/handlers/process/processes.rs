@@ -13,8 +13,7 @@ use super::entry::Process;
 use super::injected::Injections;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
-use crate::handlers::command::launch::Environment;
-use crate::handlers::command::launch::{Launch, Program};
+use crate::handlers::command::launch::{Environment, Launch, Program};
 use crate::handlers::command::place::{absolute, config_dir, working_dir};
 use crate::locks::locked;
 
