@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-pub(crate) use call::{Call, Shared, Sharing};
+pub(crate) use call::{Call, Shared};
 pub(crate) use seats::{BACKGROUND_FULL, Capacity, Place, Seat};
 #[cfg(test)]
 pub(crate) use tests::Silent;

@@ -1,6 +1,7 @@
 //! Asks hooks: one, or many at once, each inside its deadline. A panic is a failure of the hook. Each
 //! answer is kept with the input that it is about.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,9 +21,7 @@ use super::versions::{Version, Versions, rewritten};
 use crate::config::{Hook, RunLimit};
 use crate::counts::{Counter, Counts};
 use crate::event::Event;
-use crate::handler::{
-    BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
-};
+use crate::handler::{BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared};
 use crate::wire::{Decision, Input};
 
 /// The events before a tool call. Their hooks judge the call again if it is approved with other arguments.
@@ -353,7 +352,7 @@ pub(super) async fn run(
         );
     }
     let call =
-        Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
+        Call { event, input, deadline: answer, original, place, shared: Cow::Borrowed(shared) };
     let work = AssertUnwindSafe(async {
         if !concerns(bound, (input, shared)).await? {
             return Ok(ControlFlow::Break(NotRun::NotForInput));

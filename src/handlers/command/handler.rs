@@ -43,8 +43,8 @@ pub(crate) fn build(
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
-    let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
-        .with_directories(Arc::clone(&config_dir), &project);
+    let config = Arc::clone(&config_dir);
+    let mut environment = Environment::new(env, &hook.inherit_env, &hook.env, config, &project)?;
     if let Some(dialect) = words.dialect
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)

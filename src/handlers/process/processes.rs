@@ -207,8 +207,8 @@ fn resolve(
     }
     let project = absolute(project)?;
     let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
-    let environment = Environment::new(env, &process.inherit_env, &process.env)?
-        .with_directories(config_dir(&process.location, &project), &project);
+    let config = config_dir(&process.location, &project);
+    let environment = Environment::new(env, &process.inherit_env, &process.env, config, &project)?;
     let program = Program::new(name, environment.get("PATH"), &directory);
     Ok(Launch { program, arguments: arguments.to_vec(), raw: None, environment, directory })
 }
