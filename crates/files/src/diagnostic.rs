@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippe
 use serde::Serialize;
 
 use super::source::Location;
+use crate::text::line_start;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -228,7 +229,7 @@ fn excerpt(location: &Location) -> (&str, Range<usize>) {
     // A place may be one byte of a character that has several.
     let range = location.range();
     let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
-    let start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let start = line_start(text, range.start);
     let end = text[range.start..].find('\n').map_or(text.len(), |newline| range.start + newline);
     let line = &text[start..end];
     (line, range.start - start..range.end.min(end) - start)
