@@ -182,11 +182,8 @@ impl Executor {
             }
             leave_to_host(verdict, &asks);
         } else if judged.consults || has_channel {
-            let asking = self.ask(Event::PermissionRequest, judged, &asks);
-            let (answer, verdicts) = Box::pin(asking).await;
-            asks.settle(&verdicts);
-            take_answer(verdict, answer, asks.are_settled());
-            answers.extend(verdicts);
+            let asking = self.ask(Event::PermissionRequest, judged, &mut asks, verdict);
+            answers.extend(Box::pin(asking).await);
         }
         if asks.are_settled() || verdict.decision == Some(Decision::Deny) {
             return answers;
@@ -200,10 +197,8 @@ impl Executor {
             verdict.approval = Some(Box::new(report));
         }
         if has_channel {
-            let (answer, verdicts) = Box::pin(self.ask(Event::Approval, judged, &asks)).await;
-            asks.settle(&verdicts);
-            take_answer(verdict, answer, asks.are_settled());
-            answers.extend(verdicts);
+            let asking = self.ask(Event::Approval, judged, &mut asks, verdict);
+            answers.extend(Box::pin(asking).await);
         }
         answers
     }
@@ -216,25 +211,33 @@ impl Executor {
     }
 
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
-    /// returns the verdict of all events and that of each. If a hook of `permission_request` approves
-    /// the call with other arguments, all hooks before the tool judge these.
-    async fn ask(&self, event: Event, judged: &Judged<'_>, asks: &Asks) -> (Verdict, Vec<Verdict>) {
-        if self.plan(event).matching(judged.input).is_empty() {
-            return (Verdict::no_opinion(event), Vec::new());
+    /// adds their answer to `verdict`. Returns the verdict of each event. If a hook of
+    /// `permission_request` approves the call with other arguments, all hooks before the tool judge these.
+    async fn ask(
+        &self,
+        event: Event,
+        judged: &Judged<'_>,
+        asks: &mut Asks,
+        verdict: &mut Verdict,
+    ) -> Vec<Verdict> {
+        let mut decided = Decided::no_opinion(&[event]);
+        if !self.plan(event).matching(judged.input).is_empty() {
+            let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
+            let mut options = judged.options;
+            let mut events = vec![event];
+            if event == Event::Approval {
+                input.approval = Some(Box::new(judged.question()));
+                options.asked_by = asks.highest();
+            } else {
+                events.extend(BEFORE_TOOL);
+                options.once_rewritten = &BEFORE_TOOL;
+                options.judged = JudgedBefore::Named(judged.verdicts);
+            }
+            decided = self.run_moment(&events, &input, options).await;
         }
-        let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
-        let mut options = judged.options;
-        let mut events = vec![event];
-        if event == Event::Approval {
-            input.approval = Some(Box::new(judged.question()));
-            options.asked_by = asks.highest();
-        } else {
-            events.extend(BEFORE_TOOL);
-            options.once_rewritten = &BEFORE_TOOL;
-            options.judged = JudgedBefore::Named(judged.verdicts);
-        }
-        let decided = self.run_moment(&events, &input, options).await;
-        (decided.verdict, decided.verdicts)
+        asks.settle(&decided.verdicts);
+        take_answer(verdict, decided.verdict, asks.are_settled());
+        decided.verdicts
     }
 }
 

@@ -306,6 +306,8 @@ pub(super) fn reason(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn outcome(end: ToolEnd) -> ToolOutcome {

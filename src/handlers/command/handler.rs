@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::launch::{Environment, Launch, Program, set_call_variables};
+use hookexec_files::expand::Variables;
 use hookexec_files::group::Overflow;
 
 use super::exchange::{End, Exchange, stop_time};
-use super::expand::Variables;
 use super::place::{self, absolute};
 use super::shells::{Invocation, Language};
 use crate::answer::ExitCode;
@@ -159,10 +159,9 @@ impl CommandHandler {
 
     /// Returns the script that the command names, if it is not there and its interpreter said so.
     fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
-        let Launch { arguments, directory, environment, .. } = &self.launch;
-        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let Launch { directory, environment, .. } = &self.launch;
         let stderr = String::from_utf8_lossy(stderr);
-        place::missing_script(&words, &stderr, directory, environment)
+        place::missing_script(&self.words(), &stderr, directory, environment)
     }
 
     /// Runs the command once.

@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use hookexec_files::depth;
+use hookexec_files::expand::{self, Variables};
 use hookexec_files::group::{Group, add_raw};
 use tokio::process::Command;
 
-use super::expand::{self, Variables};
 use crate::config::InheritEnv;
 use crate::files;
 use crate::handler::{BuildError, Call};

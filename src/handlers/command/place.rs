@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::expand::{self, Variables};
 use super::launch::Environment;
 use crate::config::Location;
 use crate::handler::BuildError;
 use hookexec_files::directories::{project_of, without_detours};
+use hookexec_files::expand::{self, Variables};
 use hookexec_files::files::has_windows_line_ends;
 
 /// Returns where a child runs: `written`, the value of `working_dir`, from the project on; the
@@ -32,7 +32,7 @@ pub(crate) fn working_dir(
 /// Returns the directory of the file that `location` is in; of a place in no file, the project.
 pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> {
     let nowhere = location.path().as_os_str() == Location::default().path().as_os_str();
-    Arc::clone(if nowhere { project } else { location.shared_directory() })
+    Arc::clone(if nowhere { project } else { location.directory() })
 }
 
 /// Returns what to write in the place of a relative path in `words`, if no such file is in `directory`,

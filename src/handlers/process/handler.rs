@@ -124,7 +124,6 @@ fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
 #[derive(Debug)]
 struct ProcessHandler {
     callee: CalledProcess,
-    /// The tools that its process may answer for.
     role: Role,
 }
 
