@@ -9,7 +9,7 @@ use super::ask::HookId;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::explain::Course;
-use super::fold::{fold, fold_moment};
+use super::fold::{fold, fold_all};
 use super::outcome::Outcome;
 use super::spans;
 use super::time::{Deadlines, now};
@@ -219,7 +219,7 @@ impl Evaluation<'_> {
             said.push((self.moment.bound(outcome.hook), outcome));
         }
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
-        let mut whole = fold_moment(event, &said);
+        let mut whole = fold_all(event, &said, true);
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
         // Events that no hook could be asked about.

@@ -113,7 +113,12 @@ impl Location {
     }
 
     /// Returns the directory that the file is in, as an absolute path.
-    pub fn directory(&self) -> &Arc<Path> {
+    pub fn directory(&self) -> &Path {
+        &self.file.directory
+    }
+
+    /// Returns the same to keep.
+    pub fn shared_directory(&self) -> &Arc<Path> {
         &self.file.directory
     }
 

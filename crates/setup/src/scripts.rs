@@ -209,7 +209,7 @@ fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBu
         if let Some(rest) = word.below(name)
             && !hook.env.contains_key(name)
         {
-            let directory: &Path = if is_of_file { hook.location.directory() } else { project };
+            let directory = if is_of_file { hook.location.directory() } else { project };
             return Some(directory.join(rest));
         }
     }
