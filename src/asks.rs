@@ -67,11 +67,6 @@ impl Asks {
         }
     }
 
-    /// Adds an ask of the host itself, which is one of the user's layer.
-    fn add_host(&mut self) {
-        self.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
-    }
-
     /// Settles what the hooks of `permission_request` or `approval` in `answers` allow: the asks of their
     /// own layer and of lower ones. Only a person settles what the mandatory guard asks. Where one of
     /// these hooks failed, nothing is settled.
@@ -166,7 +161,7 @@ impl Executor {
         }
         // The agent comes to `permission_request` because it would ask its user.
         if host_asks || event == Event::PermissionRequest {
-            asks.add_host();
+            asks.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
         }
         if event == Event::PermissionRequest {
             asks.settle(judged.verdicts);

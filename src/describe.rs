@@ -92,13 +92,11 @@ impl CallDescription {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             files: &'a [TouchedFile],
         }
-        let has_hosts = Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key));
-        let mut cleaned = Cow::Borrowed(input);
-        if has_hosts {
-            cleaned.to_mut().extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
+        let mut input = Cow::Borrowed(input);
+        if Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key)) {
+            input.to_mut().extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
         }
-        let input = &*cleaned;
-        json_bytes(&Shown { input, commands: &self.commands, files: &self.files })
+        json_bytes(&Shown { input: &input, commands: &self.commands, files: &self.files })
     }
 }
 

@@ -278,6 +278,7 @@ fn is_in(one: &Location, other: &Location) -> bool {
 }
 
 /// Adds each enabled hook that has a handler to the hooks of its event.
+#[expect(clippy::mutable_key_type, reason = "what a pattern compiles on first use is not compared")]
 fn bind(
     configured: &[Arc<Hook>],
     handlers: Vec<Option<Arc<dyn Handler>>>,

@@ -173,7 +173,7 @@ impl Evaluation<'_> {
         outcome: &Outcome,
     ) -> Option<&'static str> {
         if self.became_rewriters.contains(&hook) {
-            return Some(if self.has_turn(hook) { BECAME_REWRITER } else { HAD_NO_TURN });
+            return Some(if self.turn_of(hook).is_some() { BECAME_REWRITER } else { HAD_NO_TURN });
         }
         // Not beside a denial, which prevents it.
         let prevents = self.moment.stages[hook.place].plan.contract.denial_prevents();

@@ -44,11 +44,6 @@ impl ToolResult {
         Self { for_llm: text.into(), ..Self::default() }
     }
 
-    /// Returns an error result that the model reads as `text`.
-    pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
-    }
-
     /// Returns the result that a JSON object describes. A field that is `null` counts as absent.
     fn from_json(object: JsonObject) -> Result<Self, WireError> {
         let mut fields = Fields(object);

@@ -202,9 +202,6 @@ fn resolve(
         Some((name, arguments)) if !name.is_empty() => (name, arguments),
         _ => return Err(BuildError::new("it has no `command`")),
     };
-    if process.command.iter().any(|part| part.contains('\0')) {
-        return Err(BuildError::new("its `command` can't have a zero byte"));
-    }
     let project = absolute(project)?;
     let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
     let config = config_dir(&process.location, &project);
