@@ -253,8 +253,7 @@ fn start_with_comments(text: &str, at: usize) -> usize {
 }
 
 /// Returns where a value ends. The place of a text in lines reaches over the comments behind it.
-fn content_end(text: &str, end: usize) -> usize {
-    let mut end = end;
+fn content_end(text: &str, mut end: usize) -> usize {
     loop {
         let before = text[..end].trim_end();
         let start = line_start(before, before.len());
