@@ -14,7 +14,7 @@ const OF_LOWER_LAYER: &str = "its allow is ignored: the agent asks for the user,
                               for its own layer and lower ones";
 
 /// The events before the tool whose hooks can ask.
-const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
+pub(crate) const ASKING: [Event; 2] = [Event::ToolGuard, Event::PreToolUse];
 
 /// A tool call that hooks have judged, for the hooks that answer in the user's place.
 #[derive(Clone, Copy)]
@@ -65,11 +65,6 @@ impl Asks {
                 self.0.push(Ask { rank: Layer::Managed.rank(), event });
             }
         }
-    }
-
-    /// Adds an ask of the host itself, which is one of the user's layer.
-    fn add_host(&mut self) {
-        self.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
     }
 
     /// Settles what the hooks of `permission_request` or `approval` in `answers` allow: the asks of their
@@ -166,7 +161,7 @@ impl Executor {
         }
         // The agent comes to `permission_request` because it would ask its user.
         if host_asks || event == Event::PermissionRequest {
-            asks.add_host();
+            asks.0.push(Ask { rank: Layer::User.rank(), event: Event::PermissionRequest });
         }
         if event == Event::PermissionRequest {
             asks.settle(judged.verdicts);
@@ -182,11 +177,8 @@ impl Executor {
             }
             leave_to_host(verdict, &asks);
         } else if judged.consults || has_channel {
-            let asking = self.ask(Event::PermissionRequest, judged, &asks);
-            let (answer, verdicts) = Box::pin(asking).await;
-            asks.settle(&verdicts);
-            take_answer(verdict, answer, asks.are_settled());
-            answers.extend(verdicts);
+            let asking = self.ask(Event::PermissionRequest, judged, &mut asks, verdict);
+            answers.extend(Box::pin(asking).await);
         }
         if asks.are_settled() || verdict.decision == Some(Decision::Deny) {
             return answers;
@@ -200,10 +192,8 @@ impl Executor {
             verdict.approval = Some(Box::new(report));
         }
         if has_channel {
-            let (answer, verdicts) = Box::pin(self.ask(Event::Approval, judged, &asks)).await;
-            asks.settle(&verdicts);
-            take_answer(verdict, answer, asks.are_settled());
-            answers.extend(verdicts);
+            let asking = self.ask(Event::Approval, judged, &mut asks, verdict);
+            answers.extend(Box::pin(asking).await);
         }
         answers
     }
@@ -216,25 +206,33 @@ impl Executor {
     }
 
     /// Asks the hooks of `permission_request` or of `approval` about a call that `asks` are left for, and
-    /// returns the verdict of all events and that of each. If a hook of `permission_request` approves
-    /// the call with other arguments, all hooks before the tool judge these.
-    async fn ask(&self, event: Event, judged: &Judged<'_>, asks: &Asks) -> (Verdict, Vec<Verdict>) {
-        if self.plan(event).matching(judged.input).is_empty() {
-            return (Verdict::no_opinion(event), Vec::new());
+    /// adds their answer to `verdict`. Returns the verdict of each event. If a hook of
+    /// `permission_request` approves the call with other arguments, all hooks before the tool judge these.
+    async fn ask(
+        &self,
+        event: Event,
+        judged: &Judged<'_>,
+        asks: &mut Asks,
+        verdict: &mut Verdict,
+    ) -> Vec<Verdict> {
+        let mut decided = Decided::no_opinion(&[event]);
+        if !self.plan(event).matching(judged.input).is_empty() {
+            let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
+            let mut options = judged.options;
+            let mut events = vec![event];
+            if event == Event::Approval {
+                input.approval = Some(Box::new(judged.question()));
+                options.asked_by = asks.highest();
+            } else {
+                events.extend(BEFORE_TOOL);
+                options.once_rewritten = &BEFORE_TOOL;
+                options.judged = JudgedBefore::Named(judged.verdicts);
+            }
+            decided = self.run_moment(&events, &input, options).await;
         }
-        let mut input = Input { hook_event_name: Some(event), ..judged.input.clone() };
-        let mut options = judged.options;
-        let mut events = vec![event];
-        if event == Event::Approval {
-            input.approval = Some(Box::new(judged.question()));
-            options.asked_by = asks.highest();
-        } else {
-            events.extend(BEFORE_TOOL);
-            options.once_rewritten = &BEFORE_TOOL;
-            options.judged = JudgedBefore::Named(judged.verdicts);
-        }
-        let decided = self.run_moment(&events, &input, options).await;
-        (decided.verdict, decided.verdicts)
+        asks.settle(&decided.verdicts);
+        take_answer(verdict, decided.verdict, asks.are_settled());
+        decided.verdicts
     }
 }
 
@@ -296,11 +294,10 @@ impl Judged<'_> {
     }
 
     fn reasons(&self) -> Vec<ApprovalReason> {
-        let ask = Some(Decision::Ask);
         let mut reasons = Vec::new();
-        for verdict in self.verdicts.iter().filter(|verdict| verdict.decision == ask) {
+        for verdict in self.verdicts {
             for hook in &verdict.hooks {
-                if hook.decision == ask && hook.mode.is_none() {
+                if verdict.decision == Some(Decision::Ask) && counts_as(hook, Decision::Ask) {
                     reasons.push(ApprovalReason {
                         hook: Some(hook.name.clone()),
                         event: Some(verdict.event),

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::Serialize;
 
@@ -37,13 +37,7 @@ impl Memo {
 
     /// Returns what the call of `input` does, which must have the same call every time.
     pub fn of(&self, input: &Input) -> &CallDescription {
-        static NOTHING: CallDescription = CallDescription {
-            commands: Vec::new(),
-            files: Vec::new(),
-            text: None,
-            unknown_argument: None,
-            reading: None,
-        };
+        static NOTHING: LazyLock<CallDescription> = LazyLock::new(CallDescription::default);
         let Some(describer) = self.describer else { return &NOTHING };
         let description = self.description.get_or_init(Arc::default);
         description.get_or_init(|| describer.describe(input))
@@ -98,13 +92,11 @@ impl CallDescription {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             files: &'a [TouchedFile],
         }
-        let has_hosts = Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key));
-        let mut cleaned = Cow::Borrowed(input);
-        if has_hosts {
-            cleaned.to_mut().extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
+        let mut input = Cow::Borrowed(input);
+        if Input::OF_CALLS.iter().any(|key| input.extra.contains_key(*key)) {
+            input.to_mut().extra.retain(|key, _| !Input::OF_CALLS.contains(&key.as_str()));
         }
-        let input = &*cleaned;
-        json_bytes(&Shown { input, commands: &self.commands, files: &self.files })
+        json_bytes(&Shown { input: &input, commands: &self.commands, files: &self.files })
     }
 }
 

@@ -5,11 +5,11 @@ mod seats;
 #[cfg(test)]
 mod tests;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
-pub(crate) use call::{Call, Shared, Sharing};
+pub use futures_util::future::BoxFuture;
+
+pub(crate) use call::{Call, Shared};
 pub(crate) use seats::{BACKGROUND_FULL, Capacity, Place, Seat};
 #[cfg(test)]
 pub(crate) use tests::Silent;
@@ -17,9 +17,6 @@ pub(crate) use tests::Silent;
 pub(crate) use crate::config::BuildError;
 use crate::event::Event;
 use crate::wire::{Input, Output, Usage};
-
-/// A boxed future, as handlers return it.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Runs one configured hook, any number of times, also at the same time.
 ///

@@ -4,12 +4,11 @@ pub(crate) mod entries;
 pub(crate) mod env;
 pub(crate) mod factory;
 
+pub use hookexec_files::expand::{MissingVariable, path as expand_path};
+
 pub use crate::dialect::{Dialect, NotInDialect, Payloads};
 pub use crate::handlers::builtin::{BuiltinError, BuiltinFunction, Parameters, too_long};
-pub use crate::handlers::command::expand::MissingVariable;
-pub use crate::handlers::command::{
-    expand::path as expand_path, shells::is_posix as is_posix_shell,
-};
+pub use crate::handlers::command::shells::is_posix as is_posix_shell;
 pub use crate::handlers::payloads::Words;
 pub use crate::handlers::process::CalledProcess;
 pub use crate::recorder::{MakeRecorder, Recorded, Recorder};

@@ -1,4 +1,5 @@
-//! JSON schemas (draft 7) of what crosses a boundary, for editors, hooks and hosts.
+//! JSON schemas (draft 7) of what crosses a boundary, for hooks and hosts. That of a hooks file is
+//! [`Registry::config_schema`](crate::Registry::config_schema).
 //!
 //! The generated documents are committed in `schema/`.
 
@@ -8,7 +9,6 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::describe::{Command, TouchedFile};
-use crate::registry::Registry;
 use crate::wire::{Input, OutputJson, Verdict};
 
 /// Returns the schema of what a hook reads on stdin.
@@ -39,11 +39,6 @@ pub fn output() -> Value {
 /// Returns the schema of the verdict on an event.
 pub fn verdict() -> Value {
     document::<Verdict>(SchemaSettings::draft07().for_serialize(), "verdict")
-}
-
-/// Returns the schema of a configuration file with hooks of the types in `registry`.
-pub fn config(registry: &Registry) -> Value {
-    registry.config_schema()
 }
 
 /// Returns the schema of one type, titled `hookexec: <title>`.

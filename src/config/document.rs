@@ -331,9 +331,5 @@ pub fn read_text<T>(
     let mut reader = Reader::new(Arc::clone(&file));
     reader.parent_of = parent_of;
     let value = read(&mut reader, &root);
-    let problems = reader.into_problems();
-    match value {
-        Some(value) if !problems.has_errors() => Ok(value),
-        _ => Err(problems),
-    }
+    reader.finish(value)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
-use hookexec_files::reader::{Fields, Reader};
+use hookexec_files::reader::{Entry, Fields, Reader};
 use hookexec_files::section::Kind;
 use hookexec_files::source::Location;
 use serde::de::DeserializeOwned;
@@ -195,9 +195,9 @@ pub(crate) struct OwnKeys {
 }
 
 impl OwnKeys {
-    pub(super) fn new(hook: &Node, entries: &[(&Node, &Node)], groups: Arc<Groups>) -> Self {
+    pub(super) fn new(hook: &Node, entries: &[Entry<'_>], groups: Arc<Groups>) -> Self {
         let mut own = Vec::with_capacity(entries.len());
-        for (key, value) in entries {
+        for (_, key, value) in entries {
             own.push((key.to_static(), value.to_static()));
         }
         let value = Value::Map(own);
@@ -302,11 +302,7 @@ impl Hook {
         static NONE: Node<'static> = Node { value: Value::Map(Vec::new()), span: 0..0 };
         let mut reader = Reader::new(Arc::clone(self.location.file()));
         let value = read(&mut reader, self.own.mapping.as_deref().unwrap_or(&NONE));
-        let problems = reader.into_problems();
-        match value {
-            Some(value) if !problems.has_errors() => Ok(value),
-            _ => Err(BuildError::of_problems(problems)),
-        }
+        reader.finish(value).map_err(BuildError::of_problems)
     }
 
     /// Reads the parameters in `with`; without it they are an empty object.
@@ -337,9 +333,8 @@ impl Hook {
         let mut reader = Reader::new(Arc::clone(self.location.file()));
         reader.parent_of = parent_of;
         let known = [HookKeys::NAMES, known].concat();
-        reader.fields(mapping, "a hook", &known);
-        let problems = reader.into_problems();
-        if problems.has_errors() { Some(BuildError::of_problems(problems)) } else { None }
+        let fields = reader.fields(mapping, "a hook", &known);
+        reader.finish(fields).err().map(BuildError::of_problems)
     }
 }
 

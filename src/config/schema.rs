@@ -23,7 +23,7 @@ pub(crate) fn config_schema() -> Value {
     let definitions = &mut schema["definitions"];
     definitions["hooks"] = with_events(PicoclawKeys::schema());
     definitions["matcher_entry"] = described("Hooks for some of the tools.", EntryKeys::schema());
-    definitions["hook"] = hook();
+    definitions["hook"] = described("One hook.", HookKeys::schema());
     definitions["condition"] = condition();
     let process = "A long-lived process that speaks JSON-RPC, one object a line.";
     definitions["process"] = described(process, ProcessKeys::schema());
@@ -81,12 +81,6 @@ fn describe(contract: &Contract) -> String {
         "; hooks only observe."
     });
     text
-}
-
-fn hook() -> Value {
-    let mut schema = described("One hook.", HookKeys::schema());
-    schema["required"] = json!(["type"]);
-    schema
 }
 
 fn condition() -> Value {

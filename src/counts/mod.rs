@@ -177,7 +177,7 @@ impl Counts {
         let session = digest(session_id.as_bytes());
         match self {
             Self::Directory(Some(directory)) => store::change(directory, &session, change),
-            Self::OnlyRead(directory) => store::look(directory, &session, change),
+            Self::OnlyRead(directory) => change(&mut store::look(directory, &session)?),
             Self::Directory(None) => Err(CountError::NoHome),
             Self::Memory(sessions) => {
                 let mut sessions = locked(sessions);

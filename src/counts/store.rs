@@ -39,16 +39,12 @@ pub(super) fn change<T>(
     Ok(result)
 }
 
-/// Reads the counts of `session` and returns what `change` makes of them, which is lost. A file is
-/// replaced whole, so that nothing needs to be locked.
-pub(super) fn look<T>(
-    directory: &Path,
-    session: &str,
-    change: impl FnOnce(&mut Session) -> Result<T, CountError>,
-) -> Result<T, CountError> {
+/// Returns a copy of the counts of `session`. A file is replaced whole, so that nothing needs to be
+/// locked.
+pub(super) fn look(directory: &Path, session: &str) -> Result<Session, CountError> {
     let path = directory.join(session).with_extension(ENDING);
     let found = at(&path, read(&path))?;
-    change(&mut found.unwrap_or_default())
+    Ok(found.unwrap_or_default())
 }
 
 /// Names the file in the error of work on it.

@@ -1,7 +1,7 @@
 //! Asks hooks: one, or many at once, each inside its deadline. A panic is a failure of the hook. Each
 //! answer is kept with the input that it is about.
 
-use std::ops::ControlFlow;
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,9 +20,7 @@ use super::versions::{Version, Versions, rewritten};
 use crate::config::{Hook, RunLimit};
 use crate::counts::{Counter, Counts};
 use crate::event::Event;
-use crate::handler::{
-    BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared, Sharing,
-};
+use crate::handler::{BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared};
 use crate::wire::{Decision, Input};
 
 /// The events before a tool call. Their hooks judge the call again if it is approved with other arguments.
@@ -178,12 +176,6 @@ impl<'e> Moment<'e> {
 
     /// Calls hooks at once, those of higher layers first, and adds each answer as it comes.
     pub(super) async fn call_all(&self, asked: Vec<Asked<'e>>, answers: &mut Vec<Outcome>) {
-        if self.given_up.is_some() {
-            for asked in asked {
-                answers.push(self.give_up(asked));
-            }
-            return;
-        }
         if let [only] = asked[..] {
             answers.extend(self.call(only, None).await);
             return;
@@ -266,14 +258,14 @@ impl<'e> Moment<'e> {
         };
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
-            Ok(ControlFlow::Break(NotRun::NotForInput)) => {
+            Ok(Ran::NotForInput) => {
                 let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
                 spans::tell_outcome(&span, &skipped);
                 self.tell_observer(bound, &skipped);
                 return None;
             }
-            Ok(ControlFlow::Break(NotRun::Limited(why))) => interpreter.limited(why),
-            Ok(ControlFlow::Continue(result)) => interpreter.read(Ok(result), stop).await,
+            Ok(Ran::Limited(why)) => interpreter.limited(why),
+            Ok(Ran::Answered(result)) => interpreter.read(Ok(result), stop).await,
             Err(error) => interpreter.read(Err(error), stop).await,
         };
         self.refuse_name(hook, shown.0, &mut outcome);
@@ -325,11 +317,13 @@ impl Asked<'_> {
     }
 }
 
-/// Why a hook did not run.
-pub(super) enum NotRun {
-    /// Its `when` does not hold.
+/// How the run of a hook ended.
+pub(super) enum Ran {
+    /// With its result.
+    Answered(HandlerResult),
+    /// It did not begin: its `when` does not hold.
     NotForInput,
-    /// Its limit is reached, for this reason.
+    /// It did not begin: its limit is reached, for this reason.
     Limited(String),
 }
 
@@ -342,7 +336,7 @@ pub(super) async fn run(
     (input, shared): (&Input, &Shared),
     until: Until,
     place: Place<'_>,
-) -> (Result<ControlFlow<NotRun, HandlerResult>, HandlerError>, Duration) {
+) -> (Result<Ran, HandlerError>, Duration) {
     let started = now();
     let Until { answer, stop, late_message } = until;
     let timeout = bound.hook.timeout;
@@ -353,17 +347,17 @@ pub(super) async fn run(
         );
     }
     let call =
-        Call { event, input, deadline: answer, original, place, shared: Sharing::All(shared) };
+        Call { event, input, deadline: answer, original, place, shared: Cow::Borrowed(shared) };
     let work = AssertUnwindSafe(async {
         if !concerns(bound, (input, shared)).await? {
-            return Ok(ControlFlow::Break(NotRun::NotForInput));
+            return Ok(Ran::NotForInput);
         }
         if let Some(runs) = &bound.runs
             && let Some(why) = Box::pin(runs.refusal(&call)).await?
         {
-            return Ok(ControlFlow::Break(NotRun::Limited(why)));
+            return Ok(Ran::Limited(why));
         }
-        bound.handler.run(&call).await.map(ControlFlow::Continue)
+        bound.handler.run(&call).await.map(Ran::Answered)
     })
     .catch_unwind();
     let result = match tokio::time::timeout_at(tokio::time::Instant::from_std(stop), work).await {

@@ -1,12 +1,11 @@
 //! Hooks that nothing waits for: they get the final input, and the verdict afterwards.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span};
 
-use super::ask::run;
+use super::ask::{Ran, run};
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::interpret::Interpreter;
@@ -189,8 +188,8 @@ async fn follow(
         None => Place::Free,
     };
     match run(&bound, event, &input, shown, until, place).await.0 {
-        Ok(ControlFlow::Continue(result)) => result.warnings,
-        Ok(ControlFlow::Break(_)) => Vec::new(),
+        Ok(Ran::Answered(result)) => result.warnings,
+        Ok(Ran::NotForInput | Ran::Limited(_)) => Vec::new(),
         Err(error) => {
             Span::current().record("hookexec.error", error.message.as_str());
             tracing::warn!(hook = %bound.title(), %event, "background hook failed: {error}");

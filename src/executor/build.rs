@@ -61,9 +61,7 @@ impl Executor {
             runs: false,
         }
     }
-}
 
-impl Executor {
     /// Returns the executor of another configuration, such as the next version of the file, with the
     /// registry, the directories and the environment of this one. Hooks in the background and
     /// processes whose definition did not change go on, with their state.
@@ -75,15 +73,11 @@ impl Executor {
     /// # Errors
     /// All mistakes of the configuration, as in [`ExecutorBuilder::build`].
     pub fn successor(&self, config: Config) -> Result<Self, Diagnostics> {
-        let builder = ExecutorBuilder {
-            config,
-            registry: Registry::clone(&self.registry),
-            working_dir: Some(self.working_dir.clone()),
-            env: Some(Arc::clone(&self.env)),
-            counts: Some(Arc::clone(&self.counts)),
-            blocks: self.capacity.blocks,
-            runs: false,
-        };
+        let mut builder = Self::builder(config).registry(Registry::clone(&self.registry));
+        builder.working_dir = Some(self.working_dir.clone());
+        builder.env = Some(Arc::clone(&self.env));
+        builder.counts = Some(Arc::clone(&self.counts));
+        builder.blocks = self.capacity.blocks;
         let mut next = builder.build()?;
         next.take_over(self);
         Ok(next)
@@ -284,18 +278,21 @@ fn is_in(one: &Location, other: &Location) -> bool {
 }
 
 /// Adds each enabled hook that has a handler to the hooks of its event.
+#[expect(clippy::mutable_key_type, reason = "what a pattern compiles on first use is not compared")]
 fn bind(
     configured: &[Arc<Hook>],
     handlers: Vec<Option<Arc<dyn Handler>>>,
     environment: &HandlerEnv,
     hooks_of: &mut [Vec<Bound>],
 ) {
-    let mut identities = Identities(HashMap::with_capacity(configured.len()));
+    // Hooks that do the same in the same place get the same number.
+    let mut identities = HashMap::with_capacity(configured.len());
     // The hooks of one layer share the value of its limits.
     let mut groups = HashMap::new();
     for (hook, handler) in configured.iter().zip(handlers) {
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
-        let identity = identities.number(hook);
+        let next = identities.len();
+        let identity = *identities.entry(Identity(hook)).or_insert(next);
         let hooks = &mut hooks_of[hook.event.index()];
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
         let dialect = environment.registry.dialect_of(&hook);
@@ -342,15 +339,5 @@ struct Refusal;
 impl Handler for Refusal {
     fn run<'a>(&'a self, _: &'a Call<'a>) -> BoxFuture<'a, Result<HandlerResult, HandlerError>> {
         Box::pin(async { Err(HandlerError::new(Failure::Start, "it must not run")) })
-    }
-}
-
-/// Numbers the hooks. Hooks that do the same in the same place get the same number.
-struct Identities<'h>(HashMap<Identity<'h>, usize>);
-
-impl<'h> Identities<'h> {
-    fn number(&mut self, hook: &'h Hook) -> usize {
-        let next = self.0.len();
-        *self.0.entry(Identity(hook)).or_insert(next)
     }
 }

@@ -9,7 +9,7 @@ use super::ask::HookId;
 use super::dispatch::Executor;
 use super::evaluate::Evaluation;
 use super::explain::Course;
-use super::fold::{fold, fold_moment};
+use super::fold::{fold, fold_all};
 use super::outcome::Outcome;
 use super::spans;
 use super::time::{Deadlines, now};
@@ -173,7 +173,7 @@ impl Evaluation<'_> {
         outcome: &Outcome,
     ) -> Option<&'static str> {
         if self.became_rewriters.contains(&hook) {
-            return Some(if self.has_turn(hook) { BECAME_REWRITER } else { HAD_NO_TURN });
+            return Some(if self.turn_of(hook).is_some() { BECAME_REWRITER } else { HAD_NO_TURN });
         }
         // Not beside a denial, which prevents it.
         let prevents = self.moment.stages[hook.place].plan.contract.denial_prevents();
@@ -219,7 +219,7 @@ impl Evaluation<'_> {
             said.push((self.moment.bound(outcome.hook), outcome));
         }
         let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
-        let mut whole = fold_moment(event, &said);
+        let mut whole = fold_all(event, &said, true);
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
         // Events that no hook could be asked about.
@@ -247,6 +247,41 @@ impl Evaluation<'_> {
             let versions = &self.moment.versions;
             report(versions.original(), versions.input(self.last), verdict);
         }
+    }
+
+    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
+    fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
+        let versions = &self.moment.versions;
+        let Some(asked) = &versions.input(self.judged()).approval else { return };
+        if verdict.hooks.is_empty() {
+            return;
+        }
+        let mut report = ApprovalReport {
+            digest: asked.digest.clone(),
+            id: Some(asked.id.clone()),
+            ..ApprovalReport::default()
+        };
+        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
+        let outcome = outcomes
+            .iter()
+            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
+        if answered && let Some(outcome) = outcome {
+            report.decision = verdict.decision;
+            report.by.clone_from(&outcome.output.by);
+            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
+            report.answered = Some(format!("{:.0}", Timestamp::now()));
+        }
+        if verdict.decision.is_none() {
+            let mut why = Vec::new();
+            for outcome in outcomes {
+                let title = self.moment.bound(outcome.hook).title();
+                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
+                why.push(format!("{title}: {problem}"));
+            }
+            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
+            verdict.absorb(Verdict::denied(Event::Approval, denied));
+        }
+        verdict.approval = Some(Box::new(report));
     }
 }
 
@@ -283,42 +318,5 @@ impl Executor {
         question.expires = format!("{expires:.0}");
         input.approval = Some(question);
         Some(Box::new(input))
-    }
-}
-
-impl Evaluation<'_> {
-    /// Says in the verdict of `approval` what the answer is. No answer is a denial.
-    pub(super) fn conclude_approval(&self, outcomes: &[Outcome], verdict: &mut Verdict) {
-        let versions = &self.moment.versions;
-        let Some(asked) = &versions.input(self.judged()).approval else { return };
-        if verdict.hooks.is_empty() {
-            return;
-        }
-        let mut report = ApprovalReport {
-            digest: asked.digest.clone(),
-            id: Some(asked.id.clone()),
-            ..ApprovalReport::default()
-        };
-        let answered = matches!(verdict.decision, Some(Decision::Allow | Decision::Deny));
-        let outcome = outcomes
-            .iter()
-            .find(|outcome| outcome.error.is_none() && outcome.output.decision == verdict.decision);
-        if answered && let Some(outcome) = outcome {
-            report.decision = verdict.decision;
-            report.by.clone_from(&outcome.output.by);
-            report.channel = Some(self.moment.bound(outcome.hook).hook.label());
-            report.answered = Some(format!("{:.0}", Timestamp::now()));
-        }
-        if verdict.decision.is_none() {
-            let mut why = Vec::new();
-            for outcome in outcomes {
-                let title = self.moment.bound(outcome.hook).title();
-                let problem = outcome.error.as_deref().unwrap_or("it gave no answer");
-                why.push(format!("{title}: {problem}"));
-            }
-            let denied = format!("approval is needed, and none was given: {}", why.join("; "));
-            verdict.absorb(Verdict::denied(Event::Approval, denied));
-        }
-        verdict.approval = Some(Box::new(report));
     }
 }

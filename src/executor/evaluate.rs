@@ -47,7 +47,7 @@ pub(super) struct Evaluation<'e> {
 }
 
 /// The turn of a rewriter: the version that it got, and the one that it left.
-struct Turn {
+pub(super) struct Turn {
     hook: HookId,
     got: Version,
     left: Version,
@@ -334,13 +334,8 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Returns the turn of a hook in the last round.
-    fn turn_of(&self, hook: HookId) -> Option<&Turn> {
+    pub(super) fn turn_of(&self, hook: HookId) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.hook == hook)
-    }
-
-    /// Returns whether a hook took its turn in the last round.
-    pub(super) fn has_turn(&self, hook: HookId) -> bool {
-        self.turn_of(hook).is_some()
     }
 
     /// Returns whether a hook was called before.

@@ -2,7 +2,6 @@
 //! never in the order in which the hooks finished.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::outcome::Outcome;
 use super::select::Bound;
@@ -27,20 +26,13 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
     fold_all(event, &said, false)
 }
 
-/// Folds the answers of the hooks of all events of a moment. A text that several events give, as a
-/// failed hooks file does, appears once.
-pub(super) fn fold_moment(event: Event, said: &[Said<'_>]) -> Verdict {
-    let mut verdict = fold_all(event, said, true);
-    let mut named = HashSet::new();
-    verdict.failed_open.retain(|name| named.insert(name.clone()));
-    verdict
-}
-
 /// A hook and what it said.
 type Said<'o> = (&'o Bound, &'o Outcome);
 
-/// Texts of higher layers come first: an agent may cut what comes last.
-fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
+/// Folds the answers of the hooks of one event, or of all events `of_moment`. Texts of higher layers come
+/// first: an agent may cut what comes last. A text that several events give, as a failed hooks file does,
+/// appears once in that of a moment.
+pub(super) fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     let mut by_layer = Cow::Borrowed(said);
     if !said.is_sorted_by_key(|(bound, _)| bound.rank()) {
         by_layer.to_mut().sort_by_key(|(bound, _)| bound.rank());
@@ -101,7 +93,10 @@ fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     for (bound, outcome) in said {
         verdict.hooks.push(outcome.report(bound));
         if outcome.failed_open && outcome.status != HookStatus::Skipped {
-            verdict.failed_open.push(bound.hook.label());
+            let name = bound.hook.label();
+            if !of_moment || !verdict.failed_open.contains(&name) {
+                verdict.failed_open.push(name);
+            }
         }
     }
     verdict
@@ -175,26 +170,22 @@ fn key_counts(
 /// Texts that are not empty, in their order.
 struct Texts<'a> {
     parts: Vec<&'a str>,
-    /// The texts so far, if equal texts appear once.
-    known: Option<HashSet<&'a str>>,
+    /// Whether equal texts appear once.
+    once: bool,
 }
 
 impl<'a> Texts<'a> {
     fn new(once: bool) -> Self {
-        Self { parts: Vec::new(), known: if once { Some(HashSet::new()) } else { None } }
+        Self { parts: Vec::new(), once }
     }
 
     fn add(&mut self, text: Option<&'a str>) {
-        let Some(text) = text else { return };
-        if text.is_empty() {
-            return;
-        }
-        if let Some(known) = &mut self.known
-            && !known.insert(text)
+        if let Some(text) = text
+            && !text.is_empty()
+            && !(self.once && self.parts.contains(&text))
         {
-            return;
+            self.parts.push(text);
         }
-        self.parts.push(text);
     }
 
     fn joined(&self) -> Option<String> {

@@ -18,6 +18,7 @@ use crate::handler::{Exited, HandlerAnswer, HandlerError, HandlerResult};
 use crate::text::cause_line;
 use crate::wire::{Decision, HookStatus, Input, Output};
 
+const KEPT_BACK: &str = "what it wrote may hold the response and is shown with `--verbose` only";
 const READ_TOO_LATE: &str = "its answer is so long that it could not be read in time; write less";
 
 /// Reads one hook's result.
@@ -256,29 +257,7 @@ impl Interpreter<'_> {
         outcome.notices.extend(ignored.map(|problem| format!("hook {title}: {problem}")));
         outcome
     }
-}
 
-/// Keeps the part of an answer that also counts when the rest can't be trusted.
-fn verdict_only(output: Output) -> Box<Output> {
-    Box::new(Output {
-        decision: output.decision.filter(|decision| *decision > Decision::Allow),
-        reason: output.reason,
-        stop: output.stop,
-        system_message: output.system_message,
-        suppress_output: output.suppress_output,
-        unknown_keys: output.unknown_keys,
-        ..Output::default()
-    })
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-pub(super) const KEPT_BACK: &str =
-    "what it wrote may hold the response and is shown with `--verbose` only";
-
-impl Interpreter<'_> {
     /// The hook could not give an answer. That of one that must not run, as of a file that can't be
     /// loaded, is never that it is late.
     pub(super) fn failed(&self, cause: &str) -> Outcome {
@@ -383,6 +362,23 @@ impl Interpreter<'_> {
         }
         outcome
     }
+}
+
+/// Keeps the part of an answer that also counts when the rest can't be trusted.
+fn verdict_only(output: Output) -> Box<Output> {
+    Box::new(Output {
+        decision: output.decision.filter(|decision| *decision > Decision::Allow),
+        reason: output.reason,
+        stop: output.stop,
+        system_message: output.system_message,
+        suppress_output: output.suppress_output,
+        unknown_keys: output.unknown_keys,
+        ..Output::default()
+    })
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 #[cfg(test)]

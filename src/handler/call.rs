@@ -1,5 +1,6 @@
 //! One invocation of a hook, and what all hooks of an event share of its input.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -21,54 +22,39 @@ pub struct Call<'a> {
     /// The deadline of the answer.
     pub deadline: Instant,
     pub(crate) place: Place<'a>,
-    pub(crate) shared: Sharing<'a>,
-}
-
-/// The values derived from the input of a call.
-#[derive(Debug)]
-pub(crate) enum Sharing<'a> {
-    /// Values of all hooks that see the same input.
-    All(&'a Shared),
-    Own(Box<Shared>),
+    /// Values derived from the input: of all hooks that see the same input, or its own.
+    pub(crate) shared: Cow<'a, Shared>,
 }
 
 impl<'a> Call<'a> {
     /// Returns an invocation, for tests of a handler.
     pub fn new(event: Event, input: &'a Input, deadline: Instant) -> Self {
-        let shared = Sharing::Own(Box::default());
+        let shared = Cow::default();
         Self { event, input, original: input, deadline, place: Place::Free, shared }
     }
 
     /// Sets what reads the tool call, which is else not known.
     #[must_use]
     pub fn described_by(mut self, describer: &'static dyn DescribeCall) -> Self {
-        self.shared = Sharing::Own(Box::new(Shared::new(Memo::new(Some(describer)))));
+        self.shared = Cow::Owned(Shared::new(Memo::new(Some(describer))));
         self
-    }
-
-    fn shared(&self) -> &Shared {
-        match &self.shared {
-            Sharing::All(shared) => shared,
-            Sharing::Own(shared) => shared,
-        }
     }
 
     /// Returns the input as one JSON object: what a command hook reads on stdin.
     pub fn json(&self) -> Arc<[u8]> {
-        let json =
-            self.shared().json.get_or_init(|| self.description().json_with(self.input).into());
+        let json = self.shared.json.get_or_init(|| self.description().json_with(self.input).into());
         Arc::clone(json)
     }
 
     /// Returns the commands that the tool call runs, and the files that it touches. They are read once
     /// for all hooks.
     pub fn description(&self) -> &CallDescription {
-        self.shared().memo.of(self.input)
+        self.shared.memo.of(self.input)
     }
 
     /// Returns the input for a task that may outlive the call.
     pub(crate) fn owned_input(&self) -> Arc<Input> {
-        self.shared().owned(self.input)
+        self.shared.owned(self.input)
     }
 
     /// Runs work that blocks on one of Tokio's blocking threads, with a copy of the call. Work that is
@@ -90,13 +76,13 @@ impl<'a> Call<'a> {
         } else {
             Arc::new(self.original.clone())
         };
-        let shared = self.shared().with_same_call();
+        let shared = self.shared.with_same_call();
         let seat = self.seat_for_thread().await?;
         let span = tracing::Span::current();
         let blocked = tokio::task::spawn_blocking(move || {
             let (_seat, _entered) = (seat, span.enter());
             let (input, original, place) = (&*input, &*original, Place::Free);
-            let shared = Sharing::All(&shared);
+            let shared = Cow::Borrowed(&shared);
             work(&Call { event, input, original, deadline, place, shared })
         });
         match blocked.await.map_err(tokio::task::JoinError::try_into_panic) {
@@ -108,7 +94,7 @@ impl<'a> Call<'a> {
 }
 
 /// Values derived from one input: each is computed at most once, when a hook needs it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Shared {
     json: OnceLock<Arc<[u8]>>,
     pub(crate) memo: Memo,

@@ -1,6 +1,6 @@
 //! How many hooks of a layer run at once, in all events together, and those that go on in the background.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -8,6 +8,7 @@ use tokio::time::timeout_at;
 
 use super::{Call, Failure, HandlerError};
 use crate::config::{ByRank, Layer};
+use crate::locks::locked;
 
 /// How many hooks of each rank run at once. A project has as many as one event of it may run, so
 /// that many events at once leave descriptors to the hooks of other layers. All ranks together,
@@ -28,8 +29,7 @@ pub(crate) struct Capacity {
 }
 
 /// The places of running hooks: each rank of layers has its own.
-#[derive(Debug)]
-pub(crate) struct Seats(ByRank<Arc<Semaphore>>);
+type Seats = ByRank<Arc<Semaphore>>;
 
 /// The place of a running hook. Work that can't be stopped holds it until it ends, also when the
 /// hook has failed long before.
@@ -54,21 +54,14 @@ pub(crate) enum Place<'a> {
 impl Default for Capacity {
     fn default() -> Self {
         // How many hooks of one layer run in the background at once.
-        let seats = Seats::new([32; Layer::RANKED.len()]);
-        let background = Background { tasks: Mutex::default(), seats };
-        Self { background, seats: Seats::new(SEATS), blocks: false }
+        let background =
+            Background { tasks: Mutex::default(), seats: seats([32; Layer::RANKED.len()]) };
+        Self { background, seats: seats(SEATS), blocks: false }
     }
 }
 
-impl Seats {
-    pub(super) fn new(seats: ByRank<usize>) -> Self {
-        Self(seats.map(|seats| Arc::new(Semaphore::new(seats))))
-    }
-
-    /// Takes a seat if one is free.
-    pub(crate) fn try_take(&self, rank: usize) -> Option<Seat> {
-        Arc::clone(&self.0[rank]).try_acquire_owned().ok().map(Arc::new)
-    }
+fn seats(counts: ByRank<usize>) -> Seats {
+    counts.map(|count| Arc::new(Semaphore::new(count)))
 }
 
 impl Call<'_> {
@@ -93,7 +86,7 @@ impl Call<'_> {
             Place::Free => Ok(None),
             Place::Background { seat } => Ok(Some(Arc::clone(seat))),
             Place::Event { capacity, rank, .. } => {
-                let free = Arc::clone(&capacity.seats.0[rank]).acquire_owned();
+                let free = Arc::clone(&capacity.seats[rank]).acquire_owned();
                 match timeout_at(self.deadline.into(), free).await {
                     Ok(seat) => Ok(seat.ok().map(Arc::new)),
                     Err(_) => Err(HandlerError::new(Failure::TimedOut, NO_SEAT)),
@@ -121,9 +114,10 @@ impl Background {
     where
         W: Future<Output = ()> + Send + 'static,
     {
-        let Some(seat) = self.seats.try_take(rank) else { return false };
+        let Ok(seat) = Arc::clone(&self.seats[rank]).try_acquire_owned() else { return false };
+        let seat = Arc::new(seat);
         let work = work(Arc::clone(&seat));
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tasks = locked(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move {
             work.await;
@@ -134,6 +128,6 @@ impl Background {
 
     /// Takes all of them, to wait for their end.
     pub(crate) fn take(&self) -> JoinSet<()> {
-        std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *locked(&self.tasks))
     }
 }

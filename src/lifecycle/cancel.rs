@@ -1,6 +1,6 @@
 //! The host's cancellation, watched from several places one after another.
 
-use std::future::{Future, pending, ready};
+use std::future::{pending, ready};
 
 use super::outcome::ToolEnd;
 use crate::handler::BoxFuture;

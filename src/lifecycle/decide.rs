@@ -12,14 +12,11 @@ use super::cancel::Cancellation;
 use super::outcome::{DeniedBy, ToolEnd, Trail, reason};
 use super::scope::Scope;
 use super::tool_call::{ToolCall, ToolFacts};
-use crate::asks::Judged;
+use crate::asks::{ASKING, Judged};
 use crate::event::Event;
 use crate::executor::{BEFORE_TOOL, DispatchOptions};
 use crate::handler::BoxFuture;
 use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
-
-/// The events before a tool whose hooks may ask, the last word first.
-const ASKING: [Event; 2] = [Event::PreToolUse, Event::ToolGuard];
 
 /// A tool call on its way to a decision.
 pub(super) struct Decider<'a> {
@@ -175,7 +172,8 @@ impl Decider<'_> {
             return Ok(by.name().to_owned());
         }
         reasons.extend(self.asks.clone().map(|why| (None, why)));
-        for event in ASKING {
+        // Those of the event with the last word first.
+        for event in ASKING.into_iter().rev() {
             reasons.extend(self.question_of(event).map(|why| (Some(event), why)));
         }
         self.ask_host(reasons).await

@@ -38,11 +38,6 @@ impl DeclaredEvents {
         self.host
     }
 
-    /// Returns the events, in the order of the contract table.
-    pub fn events(&self) -> impl Iterator<Item = Event> {
-        self.events.iter().copied()
-    }
-
     /// Returns whether the host fires `event`.
     pub fn fires(&self, event: Event) -> bool {
         self.events.contains(&event)

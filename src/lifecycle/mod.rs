@@ -55,14 +55,12 @@ mod turn;
 
 pub use decide::{Approval, ApprovalRequest};
 pub use declared::DeclaredEvents;
-pub use model_call::{Compaction, CompactionSource};
-pub use model_call::{ModelCall, ModelRequest, PendingModel};
+pub use model_call::{Compaction, CompactionSource, ModelCall, ModelRequest, PendingModel};
 pub use outcome::{DeniedBy, Outcome, Refused, ToolEnd, ToolOutcome, Trail};
 pub use scope::{CallerDeadline, Scope};
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, ToolCall, ToolError, ToolFacts};
-pub use tool_run::Batch;
-pub use tool_run::{PendingTool, ToolRun};
+pub use tool_run::{Batch, PendingTool, ToolRun};
 pub use turn::{Finished, Turn, TurnEnd, TurnState};
 
 /// The guide's programs compile.

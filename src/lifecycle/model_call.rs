@@ -1,7 +1,6 @@
 //! The drivers around one model call, and around a compaction of the conversation.
 
 use std::fmt::Display;
-use std::future::Future;
 use std::panic::{self, AssertUnwindSafe};
 
 use futures_util::FutureExt as _;

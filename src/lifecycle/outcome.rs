@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use hookexec_files::rpc::mcp::{text_block, text_result};
+use serde_json::Value;
 
 use super::tool_call::ToolCall;
 use super::turn::TurnEnd;
@@ -180,9 +181,7 @@ impl ToolOutcome {
         if let Some(Value::Array(blocks)) = result.get_mut("content") {
             blocks.extend(self.guidance().as_deref().map(text_block));
         } else {
-            // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
-            result =
-                json!({ "resultType": "complete", "content": [text_block(&self.for_model())] });
+            result = text_result(&self.for_model(), false);
         }
         // A hook, or a tool that did not fail here, may have written it.
         let is_error = self.is_error() || result["isError"] == true;
@@ -206,10 +205,6 @@ impl ToolOutcome {
         parts.extend(self.trail.additional_context());
         if parts.is_empty() { None } else { Some(parts.join("\n\n")) }
     }
-}
-
-fn text_block(text: &str) -> Value {
-    json!({ "type": "text", "text": text })
 }
 
 /// Returns JSON as a model reads it: a text without its quotes.
@@ -311,6 +306,8 @@ pub(super) fn reason(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn outcome(end: ToolEnd) -> ToolOutcome {

@@ -1,6 +1,5 @@
 //! The drivers around one tool call, and around those of one answer of the model.
 
-use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;

@@ -180,10 +180,10 @@ impl Registry {
         hook: &Hook,
     ) -> Result<Arc<dyn Handler>, Vec<Diagnostic>> {
         let mistakes = self.mistakes_of(hook);
-        if !mistakes.is_empty() {
-            return Err(mistakes);
-        }
-        let Some(factory) = self.factory(&hook.kind) else { return Err(Vec::new()) };
+        let factory = match self.factory(&hook.kind) {
+            Some(factory) if mistakes.is_empty() => factory,
+            _ => return Err(mistakes),
+        };
         let handler = factory.build(env, hook).map_err(|error| error.of_hook(hook))?;
         if hook.phase == Phase::Judge && handler.rewrites() {
             let message = format!("`mutates: false` on `{}`, which rewrites", hook.label());
@@ -254,13 +254,6 @@ impl Registry {
         if self.builtins.insert(name.clone(), builtin).is_some() {
             self.registered_twice.push(registered_twice("builtin", &name));
         }
-        self
-    }
-
-    /// Like [`register_builtin`](Self::register_builtin), for a registry that is made in one expression.
-    #[must_use]
-    pub fn with_builtin(mut self, name: impl Into<Cow<'static, str>>, builtin: Builtin) -> Self {
-        self.register_builtin(name, builtin);
         self
     }
 

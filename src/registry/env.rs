@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hookexec_files::expand::{MissingVariable, required_env_references};
+
 use super::Registry;
 use crate::config::{BuildError, Hook, Protocol};
 use crate::counts::{Counter, Counts};
-use crate::handlers::command::expand::{MissingVariable, required_env_references};
 use crate::handlers::payloads::Words;
 use crate::handlers::process::{CalledProcess, Processes};
 

@@ -210,9 +210,7 @@ impl Input {
             || self.extra.contains_key(key)
             || self.native.as_ref().is_some_and(|native| native.get(key).is_some())
     }
-}
 
-impl Input {
     /// Returns the value that `path` leads to from the top of the JSON, key by key; an array is
     /// entered by index.
     pub fn lookup<S: AsRef<str>>(&self, path: &[S]) -> Option<Cow<'_, Value>> {

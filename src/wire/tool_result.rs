@@ -44,19 +44,6 @@ impl ToolResult {
         Self { for_llm: text.into(), ..Self::default() }
     }
 
-    /// Returns an error result that the model reads as `text`.
-    pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
-    }
-}
-
-impl<'de> Deserialize<'de> for ToolResult {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_json(field::exact_object(deserializer)?).map_err(serde::de::Error::custom)
-    }
-}
-
-impl ToolResult {
     /// Returns the result that a JSON object describes. A field that is `null` counts as absent.
     fn from_json(object: JsonObject) -> Result<Self, WireError> {
         let mut fields = Fields(object);
@@ -71,6 +58,12 @@ impl ToolResult {
             response_handled: fields.take("response_handled")?,
             extra: fields.0,
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolResult {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(field::exact_object(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 

@@ -133,9 +133,7 @@ impl Verdict {
             ..Self::no_opinion(event)
         }
     }
-}
 
-impl Verdict {
     /// Returns the verdict on an event when no hook could be asked and the hooks are not known: the
     /// event's contract alone decides. If the hooks are known, use
     /// [`Executor::failed`](crate::Executor::failed), which applies their `on_error`.

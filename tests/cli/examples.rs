@@ -76,7 +76,7 @@ fn assert_part(part: &Value, whole: &Value, path: &str) {
 
 #[test]
 fn every_example_is_sound_and_fits_the_schema() {
-    let schema = jsonschema::validator_for(&hookexec::schema::config(&everything())).unwrap();
+    let schema = jsonschema::validator_for(&everything().config_schema()).unwrap();
     let directories = std::fs::read_dir(root().join("examples")).unwrap();
     let directories = directories.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
     let below = directories.flat_map(|directory| yaml_files(&directory));

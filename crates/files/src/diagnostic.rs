@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippe
 use serde::Serialize;
 
 use super::source::Location;
+use crate::text::line_start;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -122,6 +123,21 @@ impl Diagnostics {
     pub fn has_errors(&self) -> bool {
         self.0.iter().any(Diagnostic::is_error)
     }
+
+    /// Returns all problems as a text for a terminal, each with the line it stands on.
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let mut parts = Vec::new();
+        // How many problems are shown: who has more begins at the top anyway.
+        for problem in self.iter().take(50) {
+            parts.push(one(&renderer, problem) + "\n");
+        }
+        let hidden = self.iter().count() - parts.len();
+        if hidden > 0 {
+            parts.push(format!("... and {hidden} more\n"));
+        }
+        parts.join("\n")
+    }
 }
 
 impl From<Diagnostic> for Diagnostics {
@@ -157,7 +173,7 @@ impl fmt::Display for Diagnostics {
             }
             // An error type around it shows this text alone: with the column and the remedy.
             if let Some(location) = &diagnostic.location {
-                write!(formatter, "{location:?}: ")?;
+                write!(formatter, "{}: ", location.with_column())?;
             }
             formatter.write_str(&diagnostic.message)?;
             if let Some(hint) = &diagnostic.hint {
@@ -177,23 +193,6 @@ impl fmt::Debug for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
-
-impl Diagnostics {
-    /// Returns all problems as a text for a terminal, each with the line it stands on.
-    pub fn render(&self, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        let mut parts = Vec::new();
-        // How many problems are shown: who has more begins at the top anyway.
-        for problem in self.iter().take(50) {
-            parts.push(one(&renderer, problem) + "\n");
-        }
-        let hidden = self.iter().count() - parts.len();
-        if hidden > 0 {
-            parts.push(format!("... and {hidden} more\n"));
-        }
-        parts.join("\n")
-    }
-}
 
 fn one(renderer: &Renderer, problem: &Diagnostic) -> String {
     let level = match problem.severity {
@@ -230,7 +229,7 @@ fn excerpt(location: &Location) -> (&str, Range<usize>) {
     // A place may be one byte of a character that has several.
     let range = location.range();
     let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
-    let start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let start = line_start(text, range.start);
     let end = text[range.start..].find('\n').map_or(text.len(), |newline| range.start + newline);
     let line = &text[start..end];
     (line, range.start - start..range.end.min(end) - start)

@@ -116,16 +116,10 @@ pub fn private_directory(path: &Path) -> io::Result<()> {
 /// Writes a file that only the user can read: whole, or not at all. An existing file stays as it is,
 /// which is an error. Does not wait for the disk: after a crash the file may be empty.
 pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (draft, file) = new_draft(path, true)?;
-    let linked = link_draft(file, bytes, &draft, path);
-    drop(fs::remove_file(&draft));
-    linked
-}
-
-/// Writes a draft and gives it a second name, which never replaces a file, unlike a rename.
-fn link_draft(mut file: File, bytes: &[u8], draft: &Path, path: &Path) -> io::Result<()> {
+    let (draft, mut file) = Draft::beside(path, true)?;
     file.write_all(bytes)?;
-    fs::hard_link(draft, path)
+    // A second name never replaces a file, unlike a rename.
+    fs::hard_link(&draft.0, path)
 }
 
 /// Writes a file that only the user can read: whole, by a rename, or not at all.
@@ -149,37 +143,38 @@ pub fn replace(
     is_private: bool,
     prepare: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (draft, file) = new_draft(path, is_private)?;
-    let replaced = rename_draft(file, bytes, &draft, path, prepare);
-    replaced.inspect_err(|_| drop(fs::remove_file(&draft)))
-}
-
-/// Writes a draft to the disk and renames it, when it is closed, as Windows wants it.
-fn rename_draft(
-    mut file: File,
-    bytes: &[u8],
-    draft: &Path,
-    path: &Path,
-    prepare: impl FnOnce(&File) -> io::Result<()>,
-) -> io::Result<()> {
+    let (draft, mut file) = Draft::beside(path, is_private)?;
     file.write_all(bytes)?;
     prepare(&file)?;
     file.sync_all()?;
+    // Windows renames no open file.
     drop(file);
-    fs::rename(draft, path)
+    fs::rename(&draft.0, path)
 }
 
-/// Makes a file beside `path` that no other program knows.
-fn new_draft(path: &Path, is_private: bool) -> io::Result<(PathBuf, File)> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}.draft", random_id()?));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    if is_private {
-        system::private(&mut options);
+/// The path of a file that becomes another one. It is removed when it is dropped.
+struct Draft(PathBuf);
+
+impl Draft {
+    /// Makes a file beside `path` that no other program knows.
+    fn beside(path: &Path, is_private: bool) -> io::Result<(Self, File)> {
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(format!(".{}.draft", random_id()?));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        if is_private {
+            system::private(&mut options);
+        }
+        let file = options.open(&draft)?;
+        Ok((Self(draft.into()), file))
     }
-    let file = options.open(&draft)?;
-    Ok((draft.into(), file))
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // It has another name by now, or none.
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Opens a regular file by `options`, and no link. A pipe in its place must not hold every event up.

@@ -71,7 +71,12 @@ impl Pattern {
 
     /// Returns the pattern of a glob, in which only `**` goes across a `/`, or what is wrong with it.
     pub fn glob(text: &str, any_case: bool) -> Result<Self, PatternError> {
-        let mut glob = GlobBuilder::new(check_glob(text)?);
+        // A parser goes one level deeper at each.
+        if text.matches('{').count() > 64 {
+            return Err(PatternError::Braces);
+        }
+        // The longest glob, in bytes: no path is longer.
+        let mut glob = GlobBuilder::new(bounded(text, 4 << 10)?);
         let glob = glob.literal_separator(true).backslash_escape(true).empty_alternates(true);
         let glob = glob.case_insensitive(any_case).build();
         let glob = glob.map_err(|error| PatternError::Syntax(error.kind().to_string()))?;
@@ -115,19 +120,6 @@ impl fmt::Debug for Pattern {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0.text, formatter)
     }
-}
-
-/// Returns the glob `text` when it is safe to give to a parser, or what is wrong with it.
-///
-/// # Errors
-/// With the mistake.
-fn check_glob(text: &str) -> Result<&str, PatternError> {
-    // A parser goes one level deeper at each.
-    if text.matches('{').count() > 64 {
-        return Err(PatternError::Braces);
-    }
-    // The longest glob, in bytes: no path is longer.
-    bounded(text, 4 << 10)
 }
 
 fn bounded(text: &str, limit: usize) -> Result<&str, PatternError> {

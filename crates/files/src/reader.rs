@@ -30,10 +30,13 @@ pub struct Reader {
     pub names: Option<&'static [&'static str]>,
 }
 
+/// Name, key and value of an entry of a mapping.
+pub type Entry<'n> = (&'n str, &'n Node<'n>, &'n Node<'n>);
+
 /// The keys of a mapping, each known and there once.
 #[derive(Default)]
 pub struct Fields<'n> {
-    entries: Vec<(&'n str, &'n Node<'n>, &'n Node<'n>)>,
+    entries: Vec<Entry<'n>>,
     /// The keys that unknown ones were probably meant to be.
     meant: Vec<String>,
 }
@@ -57,20 +60,12 @@ impl<'n> Fields<'n> {
     }
 
     /// Takes out the entries whose key is not `known`.
-    pub fn split_off(&mut self, known: &[&str]) -> Vec<(&'n Node<'n>, &'n Node<'n>)> {
-        let mut others = Vec::new();
-        self.entries.retain(|(name, key, value)| {
-            let is_known = known.contains(name);
-            if !is_known {
-                others.push((*key, *value));
-            }
-            is_known
-        });
-        others
+    pub fn split_off(&mut self, known: &[&str]) -> Vec<Entry<'n>> {
+        self.entries.extract_if(.., |(name, ..)| !known.contains(name)).collect()
     }
 
-    /// Returns name, key and value of each entry, in the order of the file.
-    pub fn iter(&self) -> impl Iterator<Item = (&'n str, &'n Node<'n>, &'n Node<'n>)> {
+    /// Returns the entries in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'n>> {
         self.entries.iter().copied()
     }
 }
@@ -90,6 +85,17 @@ impl Reader {
     /// Returns all problems that were found.
     pub fn into_problems(self) -> Diagnostics {
         self.problems
+    }
+
+    /// Returns what was read if no error was found, else all problems.
+    ///
+    /// # Errors
+    /// All problems that were found.
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Diagnostics> {
+        match value {
+            Some(value) if self.errors == 0 => Ok(value),
+            _ => Err(self.problems),
+        }
     }
 
     /// Returns how many errors were found so far. Compare it before and after reading several

@@ -129,6 +129,14 @@ impl Location {
         text
     }
 
+    /// Returns the place with its column, to be displayed: `hooks.yaml:3:7`.
+    pub fn with_column(&self) -> impl fmt::Display {
+        fmt::from_fn(move |formatter| {
+            write!(formatter, "{self}")?;
+            if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
+        })
+    }
+
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
     pub fn absolute(&self) -> String {
         let path = real(self.directory()).join(self.path().file_name().unwrap_or_default());
@@ -203,8 +211,7 @@ impl fmt::Display for Location {
 
 impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{self}")?;
-        if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
+        fmt::Display::fmt(&self.with_column(), formatter)
     }
 }
 

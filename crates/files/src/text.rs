@@ -20,6 +20,21 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
+/// Returns where the line begins that the byte `at` is in.
+pub fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Returns the number of the line that the byte `at` is in, from 1.
+pub fn line_number(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// Returns how many spaces a line begins with.
+pub fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
 /// Returns the longest start of `text` that is at most `limit` bytes.
 pub fn head(text: &str, limit: usize) -> &str {
     &text[..text.floor_char_boundary(limit)]

@@ -63,9 +63,6 @@ struct Tree<'t> {
     open: Vec<usize>,
 }
 
-/// The entries of a mapping: key and value.
-type Entries<'t> = Vec<(Node<'t>, Node<'t>)>;
-
 impl<'t> Tree<'t> {
     fn document(mut self) -> Result<Node<'t>, Problem> {
         let mut root = None;
@@ -264,7 +261,7 @@ impl<'t> Tree<'t> {
 
 /// Adds the entries of `source`, a mapping or a list of them, whose keys are not there yet.
 fn merge_into<'t>(
-    entries: &mut Entries<'t>,
+    entries: &mut Vec<(Node<'t>, Node<'t>)>,
     source: &Node<'t>,
     must_show: fn(&str) -> bool,
 ) -> Result<(), Problem> {

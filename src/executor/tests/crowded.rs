@@ -2,9 +2,10 @@
 
 use std::sync::Condvar;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::layered::in_layer;
 use super::*;
-use crate::handler::Seat;
 
 /// More threads than the seats of a project, fewer than its hooks.
 const THREADS: usize = 40;
@@ -16,9 +17,10 @@ fn of_project(hook: Hook, number: usize) -> Hook {
 }
 
 /// Takes all places that are free.
-fn free_seats(executor: &Executor) -> Vec<Seat> {
+fn free_seats(executor: &Executor) -> Vec<OwnedSemaphorePermit> {
     let rank = Layer::Project.rank();
-    std::iter::from_fn(|| executor.capacity.seats.try_take(rank)).collect()
+    let seats = &executor.capacity.seats[rank];
+    std::iter::from_fn(|| Arc::clone(seats).try_acquire_owned().ok()).collect()
 }
 
 #[test]

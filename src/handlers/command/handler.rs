@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::launch::{Environment, Launch, Program, set_call_variables};
+use hookexec_files::expand::Variables;
 use hookexec_files::group::Overflow;
 
 use super::exchange::{End, Exchange, stop_time};
-use super::expand::Variables;
 use super::place::{self, absolute};
 use super::shells::{Invocation, Language};
 use crate::answer::ExitCode;
@@ -43,8 +43,8 @@ pub(crate) fn build(
     let project = absolute(working_dir)?;
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
-    let mut environment = Environment::new(env, &hook.inherit_env, &hook.env)?
-        .with_directories(Arc::clone(&config_dir), &project);
+    let config = Arc::clone(&config_dir);
+    let mut environment = Environment::new(env, &hook.inherit_env, &hook.env, config, &project)?;
     if let Some(dialect) = words.dialect
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
@@ -159,10 +159,9 @@ impl CommandHandler {
 
     /// Returns the script that the command names, if it is not there and its interpreter said so.
     fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
-        let Launch { arguments, directory, environment, .. } = &self.launch;
-        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let Launch { directory, environment, .. } = &self.launch;
         let stderr = String::from_utf8_lossy(stderr);
-        place::missing_script(&words, &stderr, directory, environment)
+        place::missing_script(&self.words(), &stderr, directory, environment)
     }
 
     /// Runs the command once.

@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use hookexec_files::depth;
+use hookexec_files::expand::{self, Variables};
 use hookexec_files::group::{Group, add_raw};
 use tokio::process::Command;
 
-use super::expand::{self, Variables};
 use crate::config::InheritEnv;
 use crate::files;
 use crate::handler::{BuildError, Call};
@@ -58,7 +58,7 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Resolves `own`, in which `${env.NAME}` stands for a variable of `variables`, inherited or
-    /// not.
+    /// not. Both directories are absolute.
     ///
     /// # Errors
     /// When a variable can't be set, or is reserved.
@@ -66,6 +66,8 @@ impl Environment {
         variables: &Arc<Variables>,
         inherit: &InheritEnv,
         own: &BTreeMap<String, String>,
+        config_dir: Arc<Path>,
+        project: &Arc<Path>,
     ) -> Result<Self, BuildError> {
         let mut resolved = Vec::new();
         for (name, value) in own {
@@ -87,14 +89,8 @@ impl Environment {
             variables: Arc::clone(variables),
             inherit: inherit.clone(),
             own: resolved,
-            directories: Vec::new(),
+            directories: vec![(CONFIG_DIR, config_dir), (PROJECT_DIR, Arc::clone(project))],
         })
-    }
-
-    /// Adds the directories that are known of a hook, both absolute.
-    pub(crate) fn with_directories(mut self, config: Arc<Path>, project: &Arc<Path>) -> Self {
-        self.directories = vec![(CONFIG_DIR, config), (PROJECT_DIR, Arc::clone(project))];
-        self
     }
 
     /// Adds a variable that holds a directory.

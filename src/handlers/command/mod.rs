@@ -7,4 +7,3 @@ pub(crate) mod place;
 pub(crate) mod shells;
 
 pub(crate) use handler::build;
-pub(crate) use hookexec_files::expand;

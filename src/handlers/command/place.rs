@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::expand::{self, Variables};
 use super::launch::Environment;
 use crate::config::Location;
 use crate::handler::BuildError;
 use hookexec_files::directories::{project_of, without_detours};
+use hookexec_files::expand::{self, Variables};
 use hookexec_files::files::has_windows_line_ends;
 
 /// Returns where a child runs: `written`, the value of `working_dir`, from the project on; the

@@ -12,8 +12,7 @@ use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
 use hookexec_files::json::parse_object;
-use hookexec_files::rpc;
-use hookexec_files::rpc::mcp;
+use hookexec_files::rpc::{self, mcp};
 
 const HELLO: &str = "hook.hello";
 

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Processes;
-use super::picoclaw;
 use super::processes::Entry;
+use super::{Processes, picoclaw};
 use crate::config::process::Stage;
 use crate::config::{Command, EventMethod, Hook, Protocol};
 use crate::event::Event;
@@ -125,7 +124,6 @@ fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
 #[derive(Debug)]
 struct ProcessHandler {
     callee: CalledProcess,
-    /// The tools that its process may answer for.
     role: Role,
 }
 

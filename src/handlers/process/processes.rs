@@ -13,8 +13,7 @@ use super::entry::Process;
 use super::injected::Injections;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
-use crate::handlers::command::launch::Environment;
-use crate::handlers::command::launch::{Launch, Program};
+use crate::handlers::command::launch::{Environment, Launch, Program};
 use crate::handlers::command::place::{absolute, config_dir, working_dir};
 use crate::locks::locked;
 
@@ -203,13 +202,10 @@ fn resolve(
         Some((name, arguments)) if !name.is_empty() => (name, arguments),
         _ => return Err(BuildError::new("it has no `command`")),
     };
-    if process.command.iter().any(|part| part.contains('\0')) {
-        return Err(BuildError::new("its `command` can't have a zero byte"));
-    }
     let project = absolute(project)?;
     let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
-    let environment = Environment::new(env, &process.inherit_env, &process.env)?
-        .with_directories(config_dir(&process.location, &project), &project);
+    let config = config_dir(&process.location, &project);
+    let environment = Environment::new(env, &process.inherit_env, &process.env, config, &project)?;
     let program = Program::new(name, environment.get("PATH"), &directory);
     Ok(Launch { program, arguments: arguments.to_vec(), raw: None, environment, directory })
 }

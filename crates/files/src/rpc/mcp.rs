@@ -1,6 +1,6 @@
-//! The greeting of MCP, the Model Context Protocol.
+//! The greeting of MCP, the Model Context Protocol, and results in its form.
 //!
-//! It is read like all that comes from outside: with each key once.
+//! The greeting is read like all that comes from outside: with each key once.
 
 use serde_json::{Value, json};
 
@@ -42,6 +42,17 @@ pub enum HandshakeError {
     /// It offers nothing to call.
     #[error("it is a server without tools")]
     NoTools,
+}
+
+/// Returns a text as a block in the content of a result.
+pub fn text_block(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// Returns the result of a tool call that is a text alone.
+pub fn text_result(text: &str, is_error: bool) -> Value {
+    // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
+    json!({ "resultType": "complete", "content": [text_block(text)], "isError": is_error })
 }
 
 /// Returns the params of the handshake.

@@ -5,5 +5,4 @@ pub mod mcp;
 mod message;
 
 pub use line::{Line, LineDecoder};
-pub use message::Incoming;
-pub use message::{RpcError, nothing, notification, refusal, request};
+pub use message::{Incoming, RpcError, nothing, notification, refusal, request};

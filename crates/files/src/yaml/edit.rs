@@ -11,6 +11,7 @@ use super::parse;
 use crate::diagnostic::Diagnostic;
 use crate::node::{Node, Value};
 use crate::source::SourceFile;
+use crate::text::{indentation, line_number, line_start};
 
 /// Why the text can't be changed.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +117,7 @@ impl Writer<'_> {
             };
             if is_root && name != "hooks" {
                 if *known != *value {
-                    let line = self.text[..known_key.span.start].matches('\n').count() + 1;
+                    let line = line_number(self.text, known_key.span.start);
                     return Err(EditError::Differs(name.to_owned(), line));
                 }
             } else if ["{}", "[]"].contains(&&self.text[known.span.clone()]) {
@@ -167,7 +168,7 @@ impl Writer<'_> {
         let mut at = line_end(self.text, end);
         // A hook that is commented out belongs to the entry before.
         while let Some(next) = self.text[at..].lines().next()
-            && indent_of(next) > column
+            && indentation(next) > column
             && next.trim_start().starts_with('#')
         {
             at = line_end(self.text, at + next.len());
@@ -238,12 +239,12 @@ fn without_hooks(text: &str, root: &mut Node<'_>) -> Result<Edit, EditError> {
 
 /// Returns where the line of `at` begins, or the comment above it that is indented alike.
 fn start_with_comments(text: &str, at: usize) -> usize {
-    let mut start = at - column_of(text, at);
-    let indent = indent_of(&text[start..]);
+    let mut start = line_start(text, at);
+    let indent = indentation(&text[start..]);
     while let Some(before) = text[..start].strip_suffix('\n') {
-        let above = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let above = line_start(before, before.len());
         let line = &text[above..];
-        if indent_of(line) != indent || !line[indent..].starts_with('#') {
+        if indentation(line) != indent || !line[indent..].starts_with('#') {
             break;
         }
         start = above;
@@ -251,16 +252,11 @@ fn start_with_comments(text: &str, at: usize) -> usize {
     start
 }
 
-fn indent_of(line: &str) -> usize {
-    line.len() - line.trim_start_matches(' ').len()
-}
-
 /// Returns where a value ends. The place of a text in lines reaches over the comments behind it.
-fn content_end(text: &str, end: usize) -> usize {
-    let mut end = end;
+fn content_end(text: &str, mut end: usize) -> usize {
     loop {
         let before = text[..end].trim_end();
-        let start = before.len() - column_of(before, before.len());
+        let start = line_start(before, before.len());
         if !before[start..].trim_start().starts_with('#') {
             return before.len();
         }
@@ -275,7 +271,7 @@ fn line_end(text: &str, end: usize) -> usize {
 }
 
 fn column_of(text: &str, at: usize) -> usize {
-    at - text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    at - line_start(text, at)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use granit_parser::{ErrorKind as E, ScanError};
 
 use super::super::diagnostic::Diagnostic;
 use super::Problem;
+use crate::text::{indentation, line_number, line_start};
 
 /// The characters that look like a space and are not one for YAML.
 const ODD_SPACES: [char; 6] =
@@ -57,7 +58,7 @@ impl<'t> Mistake<'t> {
     /// Finds a tab in the indentation, or a `-` or a `:` without the space behind it, which may be
     /// on the line before.
     fn of_space(&self, kind: &E) -> Option<Problem> {
-        let start = self.line_start(self.at);
+        let start = line_start(self.text, self.at);
         match kind {
             E::TabNotAllowed
             | E::TabInBlockIndentation
@@ -73,7 +74,7 @@ impl<'t> Mistake<'t> {
             | E::ExpectedBlockMappingKey
             | E::ExpectedBlockSequenceEntry
             | E::BomInsideDocument => {
-                let before = self.line_start(self.text[..start].trim_end().len());
+                let before = line_start(self.text, self.text[..start].trim_end().len());
                 let here = missing_space(start, self.line(start));
                 here.or_else(|| missing_space(before, self.line(before)))
             }
@@ -143,11 +144,11 @@ impl<'t> Mistake<'t> {
     fn in_brackets(&self, kind: &E, opened: usize) -> Option<Problem> {
         let bracket = self.text[opened..].chars().next()?;
         let closer = closer(bracket);
-        let on_another_line = self.line_start(opened) != self.line_start(self.at);
+        let on_another_line = line_start(self.text, opened) != line_start(self.text, self.at);
         let first_of_its_line = self.line(opened).trim_start().starts_with(bracket);
         let deeper = self.indentation_of(self.at) > self.indentation_of(opened);
         if on_another_line && !first_of_its_line && !deeper {
-            let line = self.line_number(self.at);
+            let line = line_number(self.text, self.at);
             let message = format!("this `{bracket}` is still open on line {line}");
             let hint = format!("add the `{closer}` before that line");
             return problem(message, opened..opened + 1, hint);
@@ -156,13 +157,13 @@ impl<'t> Mistake<'t> {
             E::BlockEntryInFlowCollection => format!("a `-` between `{bracket}` and `{closer}`"),
             _ => format!("expected `,` or `{closer}` before this"),
         };
-        let hint = format!("the `{bracket}` is on line {}", self.line_number(opened));
+        let hint = format!("the `{bracket}` is on line {}", line_number(self.text, opened));
         problem(message, self.here(), hint)
     }
 
     /// Finds a line that does not belong to any of those above it, and what can't stand in its line.
     fn of_structure(&self, kind: &E) -> Option<Problem> {
-        let start = self.line_start(self.at);
+        let start = line_start(self.text, self.at);
         let indentation = self.indentation_of(start);
         let line = start + indentation..start + self.line(start).trim_end().len();
         let align = "align it with the lines that it belongs to";
@@ -225,22 +226,13 @@ impl<'t> Mistake<'t> {
         self.at..self.at + end
     }
 
-    fn line_number(&self, at: usize) -> usize {
-        self.text[..at].matches('\n').count() + 1
-    }
-
-    fn line_start(&self, at: usize) -> usize {
-        self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)
-    }
-
     /// Returns the line that contains `at`.
     fn line(&self, at: usize) -> &'t str {
-        self.text[self.line_start(at)..].lines().next().unwrap_or_default()
+        self.text[line_start(self.text, at)..].lines().next().unwrap_or_default()
     }
 
     fn indentation_of(&self, at: usize) -> usize {
-        let line = self.line(at);
-        line.len() - line.trim_start_matches(' ').len()
+        indentation(self.line(at))
     }
 }
 

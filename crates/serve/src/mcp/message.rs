@@ -8,7 +8,8 @@ use std::fmt::Display;
 
 use hookexec::lifecycle::ToolCall;
 use hookexec::wire::JsonObject;
-use serde_json::{Value, json};
+use hookexec_files::rpc::mcp::text_result;
+use serde_json::Value;
 
 use crate::server::ErrorCode;
 use crate::server::protocol::{Refusal, answer, read_object};
@@ -93,8 +94,6 @@ fn invalid(problem: impl Into<String>) -> Refusal {
 
 /// Returns the line that answers a call which was denied before the hooks were asked.
 pub(super) fn denied(id: &Value, why: impl Display) -> Vec<u8> {
-    // Clients of the revision 2026-07-28 want `resultType`, and all others ignore it.
-    let content = [json!({ "type": "text", "text": format!("Tool call denied: {why}") })];
-    let result = json!({ "resultType": "complete", "content": content, "isError": true });
+    let result = text_result(&format!("Tool call denied: {why}"), true);
     answer(id, &Ok(&result))
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use hookexec::wire::JsonObject;
 use hookexec_files::bounded::MAX_MESSAGE;
 use hookexec_files::locks::locked;
+use hookexec_files::rpc::mcp;
 use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;
@@ -94,7 +95,7 @@ impl Proxy {
                 tracing::warn!("a `tools/call` without `id` is not sent to the MCP server");
                 return Ok(None);
             }
-            Message::Notification { method, mut object } if method == "notifications/cancelled" => {
+            Message::Notification { method, mut object } if method == mcp::CANCELLED => {
                 if let Some(Value::Object(params)) = object.get_mut("params")
                     && let Some(id) = params.get_mut("requestId")
                 {

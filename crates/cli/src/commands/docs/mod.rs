@@ -180,7 +180,7 @@ enum Document {
 impl SchemaArgs {
     fn execute(self) -> Result<(), CommandError> {
         output::print_json(&match self.document {
-            Document::Config => schema::config(&crate::registry::all()),
+            Document::Config => crate::registry::all().config_schema(),
             Document::Cases => testing::cases_schema(),
             Document::Input => schema::input(),
             Document::Output => schema::output(),
