@@ -2,50 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, claude_dialect, native, transcript,
-};
+use super::{Adapter, Agent, Answer, NativeEvent, Plan, claude_dialect, native, transcript};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 
 pub(super) static ADAPTER: Adapter = Adapter {
-    measured: Some(Measured { program: "claude", version: "2.1.332" }),
     project: Some("CLAUDE_PROJECT_DIR"),
-    settings: Some(&HookSettings {
-        directory: ".claude",
-        directory_variable: Some("CLAUDE_CONFIG_DIR"),
-        switch_files: &["settings.local.json"],
-        // Versions before 2.1.295 ignore `onFailure`.
-        members: &[
-            EntryMember::Type,
-            EntryMember::Command,
-            EntryMember::Seconds,
-            EntryMember::OnFailure,
-        ],
-        lenient: false,
-        intolerance: Intolerance::Entries,
-        managed_files: &[
-            "/etc/claude-code/managed-settings.json",
-            "/etc/claude-code/managed-settings.d",
-            "/Library/Application Support/ClaudeCode/managed-settings.json",
-            "/Library/Application Support/ClaudeCode/managed-settings.d",
-        ],
-        off_switches: &[
-            OffSwitch::is(&["disableAllHooks"], true),
-            OffSwitch::new(&["env", "CLAUDE_CODE_SIMPLE"], OffValue::Variable),
-            OffSwitch::managed_only(&["allowManagedHooksOnly"]),
-            OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
-        ],
-        package: Some(PackageMark { file: "settings.json", keys: &["enabledPlugins"] }),
-        next_step: "Claude Code reads the change at once; `/hooks` shows it.",
-        import: Some(ImportFormat {
-            timeout: "10m",
-            prompt_timeout: Some(30),
-            ..ImportFormat::BASE
-        }),
-        ..HookSettings::GROUPS
-    }),
     transcripts: Some(&transcript::claude_code::TRANSCRIPTS),
     ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", native::CLAUDE_CODE, write)
 };

@@ -6,45 +6,14 @@
 
 use serde_json::{Value, json};
 
+use super::payload::text;
 use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, PackageMark, Plan, ProjectPlace, Rewrite, Wanted, members, native,
-    transcript,
+    Adapter, Agent, Answer, NativeEvent, Plan, Rewrite, Wanted, members, native, transcript,
 };
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
 pub(super) static CODEX: Adapter = Adapter {
-    measured: Some(Measured { program: "codex", version: "0.171.0" }),
-    settings: Some(&HookSettings {
-        directory: ".codex",
-        directory_variable: Some("CODEX_HOME"),
-        file: "hooks.json",
-        project_place: ProjectPlace::EveryDirectory,
-        lenient: false,
-        intolerance: Intolerance::Members,
-        switch_files: &["config.toml"],
-        off_switches: &[
-            OffSwitch::is(&["features", "hooks"], false),
-            OffSwitch::is(&["features", "codex_hooks"], false),
-            OffSwitch::managed_only(&["allow_managed_hooks_only"]),
-        ],
-        managed_files: &["/etc/codex/requirements.toml"],
-        package: Some(PackageMark { file: "config.toml", keys: &["plugins"] }),
-        // Codex waits no longer there, and warns at every start of a longer timeout.
-        short_waits: &[("SessionEnd", 3), ("Interrupt", 3)],
-        next_step: "NOT ACTIVE YET: run `hookexec install codex --approve`, or start `codex` and approve the \
-                    hooks in `/hooks`. Until then Codex skips them silently, also in `codex exec`.",
-        import: Some(ImportFormat {
-            timeout: "10m",
-            // Patches stand in hookexec's own input as they are.
-            speaks_claude: |native, matcher| {
-                native.event != Some(Event::TurnEnd) && !matcher.contains("apply_patch")
-            },
-            ..ImportFormat::BASE
-        }),
-        ..HookSettings::GROUPS
-    }),
     transcripts: Some(&transcript::codex::TRANSCRIPTS),
     starts_in_project: true,
     ..Adapter::new(Agent::Codex, "codex", "Codex", native::CODEX, write_codex)
@@ -60,24 +29,7 @@ fn write_codex(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answ
 }
 
 pub(super) static DROID: Adapter = Adapter {
-    measured: Some(Measured { program: "droid", version: "0.225.2" }),
     project: Some("FACTORY_PROJECT_DIR"),
-    settings: Some(&HookSettings {
-        directory: ".factory",
-        home_variable: Some("FACTORY_HOME_OVERRIDE"),
-        file: "hooks.json",
-        older_file: Some("settings.json"),
-        project_place: ProjectPlace::EveryDirectory,
-        switch_files: &["settings.json"],
-        root: &[],
-        intolerance: Intolerance::Entries,
-        off_switches: &[
-            OffSwitch::is(&["hooksDisabled"], true).only_in("hooks.json"),
-            OffSwitch::is(&["hooks", "hooksDisabled"], true).only_in("settings.json"),
-        ],
-        next_step: "Restart Droid and review the hooks in `/hooks`.",
-        ..HookSettings::GROUPS
-    }),
     // It has two forms of a denial; this one needs no parsing.
     denies_by_exit_code: true,
     ..Adapter::new(Agent::Droid, "droid", "Droid", native::DROID, write)
@@ -85,31 +37,7 @@ pub(super) static DROID: Adapter = Adapter {
 
 // Qwen Code has Gemini's tools.
 pub(super) static QWEN: Adapter = Adapter {
-    measured: Some(Measured { program: "qwen", version: "0.24.4" }),
     project: Some("QWEN_PROJECT_DIR"),
-    // Qwen Code has `hooksConfig.enabled` from Gemini CLI, and ignores it.
-    settings: Some(&HookSettings {
-        directory: ".qwen",
-        directory_variable: Some("QWEN_HOME"),
-        members: &[
-            EntryMember::Type,
-            EntryMember::Name,
-            EntryMember::Command,
-            EntryMember::Seconds,
-        ],
-        intolerance: Intolerance::Matchers,
-        last_hook_wins: true,
-        managed_files: &[
-            "/etc/qwen-code/settings.json",
-            "/etc/qwen-code/system-defaults.json",
-            "/Library/Application Support/QwenCode/settings.json",
-            "/Library/Application Support/QwenCode/system-defaults.json",
-            "$QWEN_CODE_SYSTEM_SETTINGS_PATH",
-            "$QWEN_CODE_SYSTEM_DEFAULTS_PATH",
-        ],
-        next_step: "Restart Qwen Code. The last hook of the settings wins there: keep hookexec last.",
-        ..HookSettings::GROUPS
-    }),
     refine: refine_qwen,
     ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", native::QWEN, write)
 };
@@ -123,6 +51,37 @@ fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wan
         }
     }
     Wanted::No
+}
+
+pub(super) static GEMINI: Adapter = Adapter {
+    project: Some("GEMINI_PROJECT_DIR"),
+    transcripts: Some(&transcript::gemini::TRANSCRIPTS),
+    refine: refine_gemini,
+    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", native::GEMINI, write_gemini)
+};
+
+fn refine_gemini(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+    if let Some(Value::Object(request)) = payload.get("llm_request") {
+        input.model_id = text(request, &["model"]);
+        if native.event == Some(Event::BeforeLlmCall) {
+            input.messages = request.get("messages").and_then(Value::as_array).cloned();
+            input.options = request.get("config").and_then(Value::as_object).cloned();
+        }
+    }
+    if native.event == Some(Event::AfterLlmCall) {
+        input.response = payload.get("llm_response").cloned();
+    }
+    Wanted::Yes
+}
+
+fn write_gemini(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+    let specific = members! {
+        // The only key of the dialect in this spelling.
+        "tool_input": plan.rewrite,
+        "additionalContext": plan.context,
+    };
+    let denial = plan.denial().map(|_| "deny");
+    Answer::json(answer(native, plan, denial, specific))
 }
 
 /// Writes a plan for an agent that takes no new response of a tool.
@@ -143,7 +102,7 @@ pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Valu
 
 /// Returns what every event may answer: the word of a `denial` if it is one, and what is `specific`
 /// to the event, with the event's name.
-pub(super) fn answer(
+fn answer(
     native: &NativeEvent,
     plan: &Plan<'_>,
     denial: Option<&str>,

@@ -3,28 +3,12 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{
-    Adapter, Agent, Answer, EntryMember, EntryShape, HookSettings, Intolerance, Measured,
-    NativeEvent, Plan, Wanted, members, native,
-};
+use super::{Adapter, Agent, Answer, NativeEvent, Plan, Wanted, members, native};
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input};
 
 // Kimi Code has Claude Code's events.
 pub(super) static KIMI: Adapter = Adapter {
-    measured: Some(Measured { program: "kimi", version: "2.1.0" }),
-    settings: Some(&HookSettings {
-        directory: ".kimi-code",
-        directory_variable: Some("KIMI_CODE_HOME"),
-        file: "config.toml",
-        only_of_user: true,
-        intolerance: Intolerance::Entries,
-        members: &[EntryMember::Event("event"), EntryMember::Command, EntryMember::Seconds],
-        // With one longer timeout it reads no hook at all.
-        longest_wait: 600,
-        next_step: "Restart Kimi Code.",
-        ..HookSettings::TABLES
-    }),
     denies_by_exit_code: true,
     refine: refine_kimi,
     ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", native::KIMI, write_kimi)
@@ -52,17 +36,6 @@ fn write_kimi(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
 
 // Kiro, its command line and editor.
 pub(super) static KIRO: Adapter = Adapter {
-    settings: Some(&HookSettings {
-        directory: ".kiro",
-        file: "hooks/hookexec.json",
-        root: &[],
-        shape: EntryShape::Triggers,
-        members: &[EntryMember::Type, EntryMember::Command],
-        version: Some("\"v1\""),
-        next_step: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
-                    add the same commands there.",
-        ..HookSettings::GROUPS
-    }),
     denies_by_exit_code: true,
     ..Adapter::new(Agent::Kiro, "kiro", "Kiro", native::KIRO, write_kiro)
 };
@@ -76,13 +49,6 @@ fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
 
 // Windsurf's Cascade.
 pub(super) static WINDSURF: Adapter = Adapter {
-    settings: Some(&HookSettings {
-        directory: ".codeium/windsurf",
-        project: Some((".windsurf", "hooks.json")),
-        members: &[EntryMember::Command],
-        next_step: "Restart Windsurf.",
-        ..HookSettings::LISTS
-    }),
     refine: refine_windsurf,
     starts_in_project: true,
     denies_by_exit_code: true,

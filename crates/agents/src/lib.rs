@@ -8,16 +8,14 @@
 mod answer;
 mod claude_code;
 mod claude_dialect;
-mod copilot;
-mod cursor;
 mod dialect;
 mod dispatch;
 mod exit_code;
 mod fields;
-mod gemini;
 mod known_hosts;
 mod native;
 mod own_commands;
+mod own_dialects;
 mod payload;
 mod plan;
 mod plugin;
@@ -26,7 +24,6 @@ mod settings;
 mod stops;
 mod tool_kinds;
 mod transcript;
-mod vibe;
 
 use std::fmt;
 use std::str::FromStr;
@@ -57,6 +54,8 @@ use hookexec_files::suggest;
 use answer::members;
 use plan::Plan;
 use read::Wanted;
+use serde::Deserialize;
+use settings::facts;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
@@ -83,13 +82,13 @@ agents! {
     /// Codex CLI.
     Codex = claude_dialect::CODEX,
     /// Gemini CLI.
-    Gemini = gemini::ADAPTER,
+    Gemini = claude_dialect::GEMINI,
     /// Qwen Code.
     Qwen = claude_dialect::QWEN,
     /// GitHub Copilot CLI.
-    Copilot = copilot::ADAPTER,
+    Copilot = own_dialects::COPILOT,
     /// Cursor.
-    Cursor = cursor::ADAPTER,
+    Cursor = own_dialects::CURSOR,
     /// Droid.
     Droid = claude_dialect::DROID,
     /// Windsurf.
@@ -103,7 +102,7 @@ agents! {
     /// Kimi Code.
     Kimi = exit_code::KIMI,
     /// Mistral Vibe.
-    Vibe = vibe::ADAPTER,
+    Vibe = own_dialects::VIBE,
     /// Kilo CLI, by a plugin.
     Kilo = plugin::KILO,
     /// Pi, by an extension.
@@ -111,7 +110,8 @@ agents! {
 }
 
 /// On which version of an agent its answers were measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Measured {
     /// The agent's program, which prints its version with `--version`.
@@ -120,21 +120,16 @@ pub struct Measured {
     pub version: &'static str,
 }
 
-/// All that is particular to one agent.
+/// All that is particular to one agent, but for its settings.
 struct Adapter {
     agent: Agent,
     name: &'static str,
     title: &'static str,
     events: &'static [NativeEvent],
-    /// The version that was measured; `None` for an agent that is only documented to work so.
-    measured: Option<Measured>,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     /// Whether it starts hooks in the project, while `cwd` may be the directory of one command.
     starts_in_project: bool,
-    settings: Option<&'static HookSettings>,
-    /// Its plugin, for an agent that has no settings for hooks.
-    plugin: Option<&'static Plugin>,
     /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
     denies_by_exit_code: bool,
     /// Its transcripts, if they can be read.
@@ -145,7 +140,7 @@ struct Adapter {
 }
 
 impl Adapter {
-    /// An agent that is called by no settings and no plugin: the base of every adapter.
+    /// The base of every adapter.
     const fn new(
         agent: Agent,
         name: &'static str,
@@ -158,11 +153,8 @@ impl Adapter {
             name,
             title,
             events,
-            measured: None,
             project: None,
             starts_in_project: false,
-            settings: None,
-            plugin: None,
             denies_by_exit_code: false,
             transcripts: None,
             refine: |_, _, _| Wanted::Yes,
@@ -204,12 +196,12 @@ impl Agent {
     /// Returns the version that was measured; `None` for an agent of which only the documentation was
     /// read.
     pub fn measured(self) -> Option<Measured> {
-        adapter(self).measured
+        facts(self).measured
     }
 
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
     pub fn settings(self) -> Option<&'static HookSettings> {
-        adapter(self).settings
+        facts(self).settings.as_ref()
     }
 
     /// Returns the variable that holds the project's directory, for an agent that sets one.
@@ -219,7 +211,7 @@ impl Agent {
 
     /// Returns the plugin that calls hookexec, for an agent without hook settings.
     pub fn plugin(self) -> Option<&'static Plugin> {
-        adapter(self).plugin
+        facts(self).plugin.as_ref()
     }
 
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
@@ -228,18 +220,18 @@ impl Agent {
     }
 
     /// Returns how to see that the agent's own package of hookexec is installed.
-    pub fn package(self) -> Option<PackageMark> {
+    pub fn package(self) -> Option<&'static PackageMark> {
         match self.plugin() {
-            Some(plugin) => Some(plugin.package),
-            None => self.settings()?.package,
+            Some(plugin) => Some(&plugin.package),
+            None => self.settings()?.package.as_ref(),
         }
     }
 
     /// Returns the switches that turn its hooks or its plugin off.
     pub fn off_switches(self) -> &'static [OffSwitch] {
         match (self.plugin(), self.settings()) {
-            (Some(plugin), _) => plugin.off_switches,
-            (None, Some(layout)) => layout.off_switches,
+            (Some(plugin), _) => &plugin.off_switches,
+            (None, Some(layout)) => &layout.off_switches,
             (None, None) => &[],
         }
     }

@@ -6,17 +6,19 @@
 //! no reading of their own. The answer says what to do, not how: the plugin knows its agent's ways
 //! of doing it.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::payload::spoken;
 use super::{
-    Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan,
-    Response, members, native, transcript,
+    Adapter, Agent, Answer, NativeEvent, OffSwitch, PackageMark, Plan, Response, members, native,
+    transcript,
 };
 use hookexec::{Event, Input};
 
 /// The plugin of an agent that has no hook settings.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Plugin {
     /// Its directory in hookexec's repository.
@@ -27,16 +29,16 @@ pub struct Plugin {
     /// from the home directory for a plugin of more than one file.
     pub package: PackageMark,
     /// The switches in that file that turn it off.
-    pub off_switches: &'static [OffSwitch],
+    pub off_switches: Vec<OffSwitch>,
 }
 
 /// A plugin of one file, and where the agent loads it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PluginFile {
-    /// The text of the file.
-    pub text: &'static str,
     /// Whether the agent's directory is in the user's directory of settings, and not in their home.
+    #[serde(default)]
     pub is_in_config: bool,
     /// The agent's directory.
     pub directory: &'static str,
@@ -46,6 +48,16 @@ pub struct PluginFile {
     pub project: &'static str,
     /// The file in either of them.
     pub file: &'static str,
+}
+
+impl PluginFile {
+    /// Returns the text of the file.
+    pub fn text(&self) -> &'static str {
+        match self.file {
+            "extensions/hookexec.ts" => include_str!("../plugins/pi/hookexec.ts"),
+            _ => include_str!("../plugins/opencode/hookexec.js"),
+        }
+    }
 }
 
 /// Says what a plugin applies.
@@ -87,89 +99,18 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
 }
 
 pub(super) static OPENCODE: Adapter = Adapter {
-    measured: Some(Measured { program: "opencode", version: "1.18.33" }),
-    plugin: Some(&OPENCODE_PLUGIN),
     transcripts: Some(&transcript::opencode::TRANSCRIPTS),
     ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", native::OPENCODE, write)
 };
 
-static OPENCODE_PLUGIN: Plugin = opencode_plugin(
-    "opencode",
-    ".opencode",
-    "../opencode.json",
-    &[OffSwitch::new(&["OPENCODE_PURE"], OffValue::Variable)],
-);
-
-/// Returns the plugin of OpenCode as an agent of its family loads it.
-const fn opencode_plugin(
-    directory: &'static str,
-    project: &'static str,
-    settings: &'static str,
-    off_switches: &'static [OffSwitch],
-) -> Plugin {
-    let file = PluginFile {
-        text: include_str!("../plugins/opencode/hookexec.js"),
-        is_in_config: true,
-        directory,
-        directory_variable: None,
-        project,
-        file: "plugin/hookexec.js",
-    };
-    let package = PackageMark { file: settings, keys: &["plugin"] };
-    Plugin { source: "plugins/opencode", file: Some(file), package, off_switches }
-}
-
 // Kilo CLI grew out of OpenCode and loads its plugin.
-pub(super) static KILO: Adapter = Adapter {
-    measured: Some(Measured { program: "kilo", version: "7.7.7" }),
-    plugin: Some(&KILO_PLUGIN),
-    ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write)
-};
+pub(super) static KILO: Adapter =
+    Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write);
 
-static KILO_PLUGIN: Plugin = opencode_plugin(
-    "kilo",
-    ".kilo",
-    "../kilo.json",
-    &[OffSwitch::new(&["KILO_PURE"], OffValue::Variable)],
-);
+pub(super) static OPENCLAW: Adapter =
+    Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", native::OPENCLAW, write);
 
-pub(super) static OPENCLAW: Adapter = Adapter {
-    measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
-    plugin: Some(&OPENCLAW_PLUGIN),
-    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", native::OPENCLAW, write)
-};
-
-static OPENCLAW_PLUGIN: Plugin = Plugin {
-    source: "plugins/openclaw",
-    file: None,
-    package: PackageMark { file: ".openclaw/openclaw.json", keys: &["plugins", "entries"] },
-    off_switches: &[
-        OffSwitch::is(&["plugins", "enabled"], false),
-        OffSwitch::is(&["plugins", "entries", "hookexec", "enabled"], false),
-        OffSwitch::new(&["plugins", "deny"], OffValue::NamesUs),
-        OffSwitch::new(&["plugins", "allow"], OffValue::LacksUs),
-    ],
-};
-
-pub(super) static PI: Adapter = Adapter {
-    measured: Some(Measured { program: "pi", version: "0.87.1" }),
-    plugin: Some(&PI_PLUGIN),
-    ..Adapter::new(Agent::Pi, "pi", "Pi", native::PI, write)
-};
-
-static PI_PLUGIN: Plugin = Plugin {
-    source: "plugins/pi",
-    file: Some(PluginFile {
-        text: include_str!("../plugins/pi/hookexec.ts"),
-        is_in_config: false,
-        directory: ".pi/agent",
-        directory_variable: Some("PI_CODING_AGENT_DIR"),
-        project: ".pi",
-        file: "extensions/hookexec.ts",
-    }),
-    package: PackageMark { file: "../settings.json", keys: &["packages"] },
-    off_switches: &[OffSwitch::new(&["extensions"], OffValue::Excludes)],
-};
+pub(super) static PI: Adapter = Adapter::new(Agent::Pi, "pi", "Pi", native::PI, write);
 
 #[cfg(test)]
 mod tests {

@@ -61,8 +61,8 @@ pub fn timeout_for(within: Duration) -> Option<u64> {
 pub fn limits(agent: Agent, native: &NativeEvent, timeout: u64) -> (u64, u64) {
     let mut timeout = timeout;
     if let Some(layout) = agent.settings() {
-        timeout = timeout.min(layout.longest_wait);
-        for (name, longest) in layout.short_waits {
+        timeout = timeout.min(layout.longest_wait.unwrap_or(timeout));
+        for (name, longest) in &layout.short_waits {
             if *name == native.name {
                 timeout = timeout.min(*longest);
             }

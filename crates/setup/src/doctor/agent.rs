@@ -192,10 +192,10 @@ impl<'v> Visit<'v> {
         }
         if scope == Scope::Project
             && let Some(layout) = self.agent.settings()
-            && let Some(trusted) = layout.trusted_folders
+            && let Some(trusted) = &layout.trusted_folders
         {
             let directory = user_directory(layout).unwrap_or_default();
-            self.folder_trust(&trusted, &directory);
+            self.folder_trust(trusted, &directory);
         }
     }
 
@@ -238,7 +238,7 @@ impl<'v> Visit<'v> {
         }
         let settings = value_of(&directory.join(file));
         let project = files::real(self.project);
-        for key in *keys {
+        for key in keys {
             for folder in settings[key].as_array().into_iter().flatten() {
                 // Folders in a trusted one are trusted as well.
                 if let Some(folder) = folder.as_str()

@@ -62,7 +62,7 @@ impl AgentFile {
     pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
         let (path, root) = match agent.settings() {
             Some(layout) => settings_path(layout, scope, project)?,
-            None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
+            None => (plugin_path(agent.plugin()?.file.as_ref()?, scope, project)?, &[][..]),
         };
         let (text, error) = match store::read(&path) {
             Ok(text) => (text, None),
@@ -99,8 +99,8 @@ impl AgentFile {
     }
 
     /// Returns the agent's plugin, if this is the file of one.
-    pub fn plugin(&self) -> Option<PluginFile> {
-        self.agent.plugin()?.file
+    pub fn plugin(&self) -> Option<&'static PluginFile> {
+        self.agent.plugin()?.file.as_ref()
     }
 
     /// Returns the entries that call hookexec.
@@ -183,7 +183,7 @@ impl AgentFile {
             return self.entries_in(layout, &toml::value(text)?, is_checked);
         }
         let value = text::value(text, true)?;
-        if is_checked && !layout.lenient && text::value(text, false).is_err() {
+        if is_checked && layout.without_comments && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
         self.entries_in(layout, &value, is_checked)
@@ -211,7 +211,7 @@ pub(crate) fn up_to_repository(project: &Path) -> Vec<&Path> {
 /// Returns the settings file and the keys that lead to its events; `None` without a home directory, or
 /// if the agent reads no hooks of a project.
 fn settings_path(
-    layout: &HookSettings,
+    layout: &'static HookSettings,
     scope: Scope,
     project: &Path,
 ) -> Option<(PathBuf, &'static [&'static str])> {
@@ -236,7 +236,7 @@ fn settings_path(
             return Some((older, &["hooks"]));
         }
     }
-    Some((path, layout.root))
+    Some((path, &layout.root))
 }
 
 fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBuf> {
@@ -263,7 +263,7 @@ fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
         places.push((Scope::User, hookexec::home_directory()?.join(mark.file)));
     }
     for (scope, path) in places {
-        let is_installed = match mark.keys {
+        let is_installed = match mark.keys.as_slice() {
             [] => path.is_file(),
             keys => has_enabled_plugin(value_at(&value_of(&path), keys)),
         };
