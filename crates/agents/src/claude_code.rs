@@ -2,17 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Adapter, Agent, Answer, NativeEvent, Plan, claude_dialect, native, transcript};
+use super::{Answer, NativeEvent, Plan, claude_dialect};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 
-pub(super) static ADAPTER: Adapter = Adapter {
-    project: Some("CLAUDE_PROJECT_DIR"),
-    transcripts: Some(&transcript::claude_code::TRANSCRIPTS),
-    ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", native::CLAUDE_CODE, write)
-};
-
-fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let (mut before, mut tool) = (None, "");
     if let Some(input) = input {
         before = input.tool_response.as_ref();

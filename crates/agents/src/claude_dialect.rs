@@ -7,19 +7,11 @@
 use serde_json::{Value, json};
 
 use super::payload::text;
-use super::{
-    Adapter, Agent, Answer, NativeEvent, Plan, Rewrite, Wanted, members, native, transcript,
-};
+use super::{Answer, NativeEvent, Plan, Rewrite, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
-pub(super) static CODEX: Adapter = Adapter {
-    transcripts: Some(&transcript::codex::TRANSCRIPTS),
-    starts_in_project: true,
-    ..Adapter::new(Agent::Codex, "codex", "Codex", native::CODEX, write_codex)
-};
-
-fn write_codex(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_codex(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     if native.event == Some(Event::PreCompact) && plan.denies() {
         // A compaction is refused by ending the turn; this event has no key `decision`.
         let stopped = Plan { stop: Some(&plan.reason), ..Plan::default() };
@@ -28,21 +20,7 @@ fn write_codex(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answ
     write(native, None, plan)
 }
 
-pub(super) static DROID: Adapter = Adapter {
-    project: Some("FACTORY_PROJECT_DIR"),
-    // It has two forms of a denial; this one needs no parsing.
-    denies_by_exit_code: true,
-    ..Adapter::new(Agent::Droid, "droid", "Droid", native::DROID, write)
-};
-
-// Qwen Code has Gemini's tools.
-pub(super) static QWEN: Adapter = Adapter {
-    project: Some("QWEN_PROJECT_DIR"),
-    refine: refine_qwen,
-    ..Adapter::new(Agent::Qwen, "qwen", "Qwen Code", native::QWEN, write)
-};
-
-fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
+pub(super) fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
     // Fires with an empty prompt too, whenever results of tools go back to the model.
     let is_prompt = native.event == Some(Event::UserPromptSubmit) && payload.contains_key("prompt");
     for key in ["submitted_prompt", "prompt"] {
@@ -53,14 +31,11 @@ fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wan
     Wanted::No
 }
 
-pub(super) static GEMINI: Adapter = Adapter {
-    project: Some("GEMINI_PROJECT_DIR"),
-    transcripts: Some(&transcript::gemini::TRANSCRIPTS),
-    refine: refine_gemini,
-    ..Adapter::new(Agent::Gemini, "gemini", "Gemini CLI", native::GEMINI, write_gemini)
-};
-
-fn refine_gemini(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_gemini(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Wanted {
     if let Some(Value::Object(request)) = payload.get("llm_request") {
         input.model_id = text(request, &["model"]);
         if native.event == Some(Event::BeforeLlmCall) {
@@ -74,7 +49,7 @@ fn refine_gemini(native: &NativeEvent, payload: &JsonObject, input: &mut Input) 
     Wanted::Yes
 }
 
-fn write_gemini(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_gemini(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let specific = members! {
         // The only key of the dialect in this spelling.
         "tool_input": plan.rewrite,

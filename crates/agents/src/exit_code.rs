@@ -3,18 +3,11 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{Adapter, Agent, Answer, NativeEvent, Plan, Wanted, members, native};
+use super::{Answer, NativeEvent, Plan, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input};
 
-// Kimi Code has Claude Code's events.
-pub(super) static KIMI: Adapter = Adapter {
-    denies_by_exit_code: true,
-    refine: refine_kimi,
-    ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", native::KIMI, write_kimi)
-};
-
-fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {
@@ -30,34 +23,27 @@ fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) ->
     Wanted::Yes
 }
 
-fn write_kimi(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kimi(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     Answer::json(members! { "message": plan.context })
 }
 
-// Kiro, its command line and editor.
-pub(super) static KIRO: Adapter = Adapter {
-    denies_by_exit_code: true,
-    ..Adapter::new(Agent::Kiro, "kiro", "Kiro", native::KIRO, write_kiro)
-};
-
-fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     match &plan.context {
         Some(context) => Answer::text(context),
         None => Answer::default(),
     }
 }
 
-// Windsurf's Cascade.
-pub(super) static WINDSURF: Adapter = Adapter {
-    refine: refine_windsurf,
-    starts_in_project: true,
-    denies_by_exit_code: true,
-    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", native::WINDSURF, |_, _, _| {
-        Answer::default()
-    })
-};
+/// Says nothing beside the exit code.
+pub(super) fn write_windsurf(_: &NativeEvent, _: Option<&Input>, _: &Plan<'_>) -> Answer {
+    Answer::default()
+}
 
-fn refine_windsurf(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_windsurf(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Wanted {
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,

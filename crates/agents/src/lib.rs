@@ -62,9 +62,14 @@ pub fn register(registry: &mut Registry) {
     registry.register_dialect(&ClaudeCode);
 }
 
-/// Defines the agents, each with the file that has its adapter.
+/// Defines the agents: the name, the title, the events, what writes an answer, and further fields of the
+/// adapter.
 macro_rules! agents {
-    ($($(#[$about:meta])+ $agent:ident = $adapter:path),+ $(,)?) => {
+    ($(
+        $(#[$about:meta])+
+        $agent:ident = $name:literal, $title:literal, $events:path, $write:path
+            $(, $field:ident: $value:expr)*;
+    )+) => {
         /// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -72,41 +77,65 @@ macro_rules! agents {
             $($(#[$about])+ $agent),+
         }
 
-        static ADAPTERS: &[&Adapter] = &[$(&$adapter),+];
+        static ADAPTERS: [Adapter; [$($name),+].len()] = [$(Adapter {
+            $($field: $value,)*
+            ..Adapter::new(Agent::$agent, $name, $title, $events, $write)
+        }),+];
     };
 }
 
 agents! {
     /// Claude Code.
-    ClaudeCode = claude_code::ADAPTER,
+    ClaudeCode = "claude-code", "Claude Code", native::CLAUDE_CODE, claude_code::write,
+        project: Some("CLAUDE_PROJECT_DIR"),
+        transcripts: Some(&transcript::claude_code::TRANSCRIPTS);
     /// Codex CLI.
-    Codex = claude_dialect::CODEX,
+    Codex = "codex", "Codex", native::CODEX, claude_dialect::write_codex,
+        starts_in_project: true,
+        transcripts: Some(&transcript::codex::TRANSCRIPTS);
     /// Gemini CLI.
-    Gemini = claude_dialect::GEMINI,
-    /// Qwen Code.
-    Qwen = claude_dialect::QWEN,
+    Gemini = "gemini", "Gemini CLI", native::GEMINI, claude_dialect::write_gemini,
+        project: Some("GEMINI_PROJECT_DIR"),
+        refine: claude_dialect::refine_gemini,
+        transcripts: Some(&transcript::gemini::TRANSCRIPTS);
+    /// Qwen Code, which has Gemini's tools.
+    Qwen = "qwen", "Qwen Code", native::QWEN, claude_dialect::write,
+        project: Some("QWEN_PROJECT_DIR"),
+        refine: claude_dialect::refine_qwen;
     /// GitHub Copilot CLI.
-    Copilot = own_dialects::COPILOT,
-    /// Cursor.
-    Cursor = own_dialects::CURSOR,
-    /// Droid.
-    Droid = claude_dialect::DROID,
-    /// Windsurf.
-    Windsurf = exit_code::WINDSURF,
-    /// Kiro.
-    Kiro = exit_code::KIRO,
+    Copilot = "copilot", "Copilot CLI", native::COPILOT, own_dialects::write_copilot,
+        project: Some("CLAUDE_PROJECT_DIR");
+    /// Cursor, the editor and its command line.
+    Cursor = "cursor", "Cursor", native::CURSOR, own_dialects::write_cursor,
+        project: Some("CURSOR_PROJECT_DIR"),
+        refine: own_dialects::refine_cursor;
+    /// Droid. It has two forms of a denial; exit code 2 needs no parsing.
+    Droid = "droid", "Droid", native::DROID, claude_dialect::write,
+        project: Some("FACTORY_PROJECT_DIR"),
+        denies_by_exit_code: true;
+    /// Windsurf's Cascade.
+    Windsurf = "windsurf", "Windsurf", native::WINDSURF, exit_code::write_windsurf,
+        refine: exit_code::refine_windsurf,
+        starts_in_project: true,
+        denies_by_exit_code: true;
+    /// Kiro, its command line and editor.
+    Kiro = "kiro", "Kiro", native::KIRO, exit_code::write_kiro, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
-    OpenCode = plugin::OPENCODE,
+    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write,
+        transcripts: Some(&transcript::opencode::TRANSCRIPTS);
     /// OpenClaw, by a plugin.
-    OpenClaw = plugin::OPENCLAW,
-    /// Kimi Code.
-    Kimi = exit_code::KIMI,
+    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, plugin::write;
+    /// Kimi Code, which has Claude Code's events.
+    Kimi = "kimi", "Kimi Code", native::KIMI, exit_code::write_kimi,
+        refine: exit_code::refine_kimi,
+        denies_by_exit_code: true;
     /// Mistral Vibe.
-    Vibe = own_dialects::VIBE,
-    /// Kilo CLI, by a plugin.
-    Kilo = plugin::KILO,
+    Vibe = "vibe", "Mistral Vibe", native::VIBE, own_dialects::write_vibe,
+        refine: own_dialects::refine_vibe;
+    /// Kilo CLI, which grew out of OpenCode and loads its plugin.
+    Kilo = "kilo", "Kilo CLI", native::OPENCODE, plugin::write;
     /// Pi, by an extension.
-    Pi = plugin::PI,
+    Pi = "pi", "Pi", native::PI, plugin::write;
 }
 
 /// On which version of an agent its answers were measured.
@@ -164,7 +193,7 @@ impl Adapter {
 }
 
 fn adapter(agent: Agent) -> &'static Adapter {
-    ADAPTERS[agent as usize]
+    &ADAPTERS[agent as usize]
 }
 
 impl Agent {

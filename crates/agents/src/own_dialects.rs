@@ -5,17 +5,15 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use super::payload::{arguments, spoken, text, value};
-use super::{Adapter, Agent, Answer, NativeEvent, Plan, Wanted, members, native};
+use super::{Answer, NativeEvent, Plan, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
-// Its events have two spellings, such as `preToolUse` and `PreToolUse`; two of them also have another name.
-pub(super) static COPILOT: Adapter = Adapter {
-    project: Some("CLAUDE_PROJECT_DIR"),
-    ..Adapter::new(Agent::Copilot, "copilot", "Copilot CLI", native::COPILOT, write_copilot)
-};
-
-fn write_copilot(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_copilot(
+    native: &NativeEvent,
+    input: Option<&Input>,
+    plan: &Plan<'_>,
+) -> Answer {
     let failed = matches!(input, Some(input) if input.tool_error == Some(true));
     Answer::json(match native.event {
         // Read at the top level in both spellings.
@@ -48,14 +46,11 @@ fn result_text(response: &Value) -> Cow<'_, str> {
     spoken(inner.unwrap_or(response))
 }
 
-// The editor and its command line.
-pub(super) static CURSOR: Adapter = Adapter {
-    project: Some("CURSOR_PROJECT_DIR"),
-    refine: refine_cursor,
-    ..Adapter::new(Agent::Cursor, "cursor", "Cursor", native::CURSOR, write_cursor)
-};
-
-fn refine_cursor(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_cursor(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Wanted {
     match native.name {
         "beforeShellExecution" | "afterShellExecution" => {
             input.tool_input = Some(picked(payload, &["command", "cwd", "sandbox"]));
@@ -104,7 +99,7 @@ fn picked(payload: &JsonObject, keys: &[&str]) -> JsonObject {
     picked
 }
 
-fn write_cursor(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_cursor(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     Answer::json(match native.event {
         Some(Event::PreToolUse) => {
             let is_allow = plan.decision == Some(Decision::Allow);
@@ -131,12 +126,7 @@ fn write_cursor(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Ans
     })
 }
 
-pub(super) static VIBE: Adapter = Adapter {
-    refine: refine_vibe,
-    ..Adapter::new(Agent::Vibe, "vibe", "Mistral Vibe", native::VIBE, write_vibe)
-};
-
-fn refine_vibe(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_vibe(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     if native.event == Some(Event::PostToolUse) {
         // What the model reads. `tool_output` is null if a tool answers with text alone, and may lack
         // parts of the text.
@@ -154,7 +144,7 @@ fn refine_vibe(native: &NativeEvent, payload: &JsonObject, input: &mut Input) ->
     if of_subagent { Wanted::No } else { Wanted::Yes }
 }
 
-fn write_vibe(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_vibe(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
     let specific = members! {
         "tool_input": plan.rewrite,
         "additional_context": plan.context,

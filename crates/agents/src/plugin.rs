@@ -10,10 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{
-    Adapter, Agent, Answer, NativeEvent, OffSwitch, PackageMark, Plan, Response, members, native,
-    transcript,
-};
+use super::{Answer, NativeEvent, OffSwitch, PackageMark, Plan, Response, members};
 use hookexec::{Event, Input};
 
 /// The plugin of an agent that has no hook settings.
@@ -97,20 +94,6 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
         (_, other) => json!(spoken(other)),
     }
 }
-
-pub(super) static OPENCODE: Adapter = Adapter {
-    transcripts: Some(&transcript::opencode::TRANSCRIPTS),
-    ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", native::OPENCODE, write)
-};
-
-// Kilo CLI grew out of OpenCode and loads its plugin.
-pub(super) static KILO: Adapter =
-    Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write);
-
-pub(super) static OPENCLAW: Adapter =
-    Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", native::OPENCLAW, write);
-
-pub(super) static PI: Adapter = Adapter::new(Agent::Pi, "pi", "Pi", native::PI, write);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! An agent's payload, read into the input of an event of ours.
 
+use std::iter;
+
 use serde_json::Value;
 
 use super::native::NativeEvent;
@@ -331,7 +333,7 @@ fn working_directory(
         }
     }
     // An agent that grew out of another one may set the variable of that one as well.
-    for adapter in [adapter(agent)].iter().chain(ADAPTERS) {
+    for adapter in iter::once(adapter(agent)).chain(&ADAPTERS) {
         if let Some(name) = adapter.project
             && let Some(directory) = env(name)
             && !directory.is_empty()

@@ -20,6 +20,9 @@ use super::{Agent, Measured, Plugin};
 pub(super) struct Facts {
     /// The version that was measured; `None` for an agent that is only documented to work so.
     pub(super) measured: Option<Measured>,
+    /// The variables that it sets for the commands that a model runs, beside that of the project's directory.
+    #[serde(default)]
+    pub(super) variables: Vec<&'static str>,
     pub(super) settings: Option<HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     pub(super) plugin: Option<Plugin>,
