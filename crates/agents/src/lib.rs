@@ -87,17 +87,14 @@ macro_rules! agents {
 agents! {
     /// Claude Code.
     ClaudeCode = "claude-code", "Claude Code", native::CLAUDE_CODE, claude_code::write,
-        project: Some("CLAUDE_PROJECT_DIR"),
-        transcripts: Some(&transcript::claude_code::TRANSCRIPTS);
+        project: Some("CLAUDE_PROJECT_DIR");
     /// Codex CLI.
     Codex = "codex", "Codex", native::CODEX, claude_dialect::write_codex,
-        starts_in_project: true,
-        transcripts: Some(&transcript::codex::TRANSCRIPTS);
+        starts_in_project: true;
     /// Gemini CLI.
     Gemini = "gemini", "Gemini CLI", native::GEMINI, claude_dialect::write_gemini,
         project: Some("GEMINI_PROJECT_DIR"),
-        refine: claude_dialect::refine_gemini,
-        transcripts: Some(&transcript::gemini::TRANSCRIPTS);
+        refine: claude_dialect::refine_gemini;
     /// Qwen Code, which has Gemini's tools.
     Qwen = "qwen", "Qwen Code", native::QWEN, claude_dialect::write,
         project: Some("QWEN_PROJECT_DIR"),
@@ -121,8 +118,7 @@ agents! {
     /// Kiro, its command line and editor.
     Kiro = "kiro", "Kiro", native::KIRO, exit_code::write_kiro, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
-    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write,
-        transcripts: Some(&transcript::opencode::TRANSCRIPTS);
+    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write;
     /// OpenClaw, by a plugin.
     OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, plugin::write;
     /// Kimi Code, which has Claude Code's events.
@@ -161,8 +157,6 @@ struct Adapter {
     starts_in_project: bool,
     /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
     denies_by_exit_code: bool,
-    /// Its transcripts, if they can be read.
-    transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
     write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
@@ -185,7 +179,6 @@ impl Adapter {
             project: None,
             starts_in_project: false,
             denies_by_exit_code: false,
-            transcripts: None,
             refine: |_, _, _| Wanted::Yes,
             write,
         }
@@ -250,19 +243,17 @@ impl Agent {
 
     /// Returns how to see that the agent's own package of hookexec is installed.
     pub fn package(self) -> Option<&'static PackageMark> {
-        match self.plugin() {
-            Some(plugin) => Some(&plugin.package),
-            None => self.settings()?.package.as_ref(),
-        }
+        facts(self).package.as_ref()
     }
 
     /// Returns the switches that turn its hooks or its plugin off.
     pub fn off_switches(self) -> &'static [OffSwitch] {
-        match (self.plugin(), self.settings()) {
-            (Some(plugin), _) => &plugin.off_switches,
-            (None, Some(layout)) => &layout.off_switches,
-            (None, None) => &[],
-        }
+        &facts(self).off_switches
+    }
+
+    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
+    pub fn transcripts(self) -> Option<&'static Transcripts> {
+        facts(self).transcripts.as_ref()
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.

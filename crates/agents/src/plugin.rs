@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{Answer, NativeEvent, OffSwitch, PackageMark, Plan, Response, members};
+use super::{Answer, NativeEvent, Plan, Response, members};
 use hookexec::{Event, Input};
 
 /// The plugin of an agent that has no hook settings.
@@ -22,11 +22,6 @@ pub struct Plugin {
     pub source: &'static str,
     /// The file that `install` writes; `None` for a plugin of more than one file.
     pub file: Option<PluginFile>,
-    /// How to see that the agent installed it as a package. The path is from the plugin's directory, or
-    /// from the home directory for a plugin of more than one file.
-    pub package: PackageMark,
-    /// The switches in that file that turn it off.
-    pub off_switches: Vec<OffSwitch>,
 }
 
 /// A plugin of one file, and where the agent loads it.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::native::NativeEvent;
-use super::{Agent, Measured, Plugin};
+use super::{Agent, Measured, Plugin, Transcripts};
 
 /// The facts of an agent that no event needs.
 #[derive(Debug, Deserialize)]
@@ -23,6 +23,13 @@ pub(super) struct Facts {
     /// The variables that it sets for the commands that a model runs, beside that of the project's directory.
     #[serde(default)]
     pub(super) variables: Vec<&'static str>,
+    /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
+    pub(super) package: Option<PackageMark>,
+    /// The switches that turn its hooks or its plugin off.
+    #[serde(default)]
+    pub(super) off_switches: Vec<OffSwitch>,
+    /// Its transcripts, if they can be read.
+    pub(super) transcripts: Option<Transcripts>,
     pub(super) settings: Option<HookSettings>,
     /// Its plugin, for an agent that has no settings for hooks.
     pub(super) plugin: Option<Plugin>,
@@ -79,8 +86,6 @@ pub struct HookSettings {
     pub intolerance: Intolerance,
     /// The `version` that the file must have.
     pub version: Option<Value>,
-    /// The switches that turn hooks off.
-    pub off_switches: Vec<OffSwitch>,
     /// Where the agent keeps the folders that its user trusts, if it runs the hooks of no other
     /// project and the file is known.
     pub trusted_folders: Option<TrustedFolders>,
@@ -89,8 +94,6 @@ pub struct HookSettings {
     /// The files of the machine's administrator, whose switches count for everyone. A directory
     /// stands for the JSON files in it, and `$NAME` for the file that this variable names.
     pub managed_files: Vec<&'static str>,
-    /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
-    pub package: Option<PackageMark>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
     pub short_waits: Vec<(&'static str, u64)>,
     /// The longest `timeout` in seconds that an entry may have, if there is one.
@@ -209,7 +212,7 @@ pub struct TrustedFolders {
 }
 
 /// The sign that an agent's own package of hookexec is installed: a file beside the settings or the
-/// plugin.
+/// plugin, or in the home directory for a plugin of more than one file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -4,25 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Session, Transcripts};
+use super::Session;
 use crate::payload::arguments;
-use crate::{Agent, user_directory};
 use hookexec_builtins::shell::{is_shell, quoted_words};
-
-pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
-    directory: || user_directory(Agent::Codex.settings()?),
-    within: "sessions",
-    endings: &[".jsonl"],
-    print: None,
-    marks: &["_call", "\"session_meta\"", "\"turn_context\"", "\"item_completed\""],
-    before: "PreToolUse",
-    take,
-};
 
 const AFTER: &str = "PostToolUse";
 const RESPONSE: &str = "tool_response";
 
-fn take(line: &Value, session: &mut Session<'_>) {
+pub(super) fn take(line: &Value, session: &mut Session<'_>) {
     let payload = &line["payload"];
     let (Some(kind), Some(time)) = (line["type"].as_str(), line["timestamp"].as_str()) else {
         return;

@@ -51,8 +51,8 @@ fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf,
     let mut found = Vec::new();
     for file in files {
         found.push((file.path.clone(), file.scope));
-        if let Some(plugin) = agent.plugin() {
-            found.push((beside(&file.path, plugin.package.file), file.scope));
+        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
+            found.push((beside(&file.path, package.file), file.scope));
         }
     }
     let Some(layout) = agent.settings() else { return found };
