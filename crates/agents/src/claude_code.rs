@@ -6,9 +6,9 @@ use super::{Answer, NativeEvent, Plan, claude_dialect};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 
-pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write(plan: &Plan<'_>) -> Answer {
     let (mut before, mut tool) = (None, "");
-    if let Some(input) = input {
+    if let Some(input) = plan.input {
         before = input.tool_response.as_ref();
         tool = input.tool();
     }
@@ -17,21 +17,21 @@ pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>
         Some(response) if is_mcp => Some(response.clone()),
         response => response.map(|response| in_shape_of(before, response)),
     };
-    let mut said = claude_dialect::said(native, plan, response.as_ref());
+    let mut said = claude_dialect::said(plan, response.as_ref());
     if tool == "ExitPlanMode"
-        && let Some(arguments) = input.and_then(|input| input.tool_input.as_ref())
+        && let Some(Input { tool_input: Some(arguments), .. }) = plan.input
     {
         // Without arguments Claude Code leaves the approval of a plan to the user.
-        pass_on(native, &mut said, "updatedInput", json!(arguments));
+        pass_on(plan.native, &mut said, "updatedInput", json!(arguments));
     }
     for (key, value) in plan.claude_code.into_iter().flatten() {
-        pass_on(native, &mut said, key, value.clone());
+        pass_on(plan.native, &mut said, key, value.clone());
     }
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
     if let Some(response) = response
         && is_mcp
     {
-        pass_on(native, &mut said, "updatedMCPToolOutput", response);
+        pass_on(plan.native, &mut said, "updatedMCPToolOutput", response);
     }
     Answer::json(said)
 }

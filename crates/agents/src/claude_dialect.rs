@@ -11,13 +11,12 @@ use super::{Answer, NativeEvent, Plan, Rewrite, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
-pub(super) fn write_codex(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    if native.event == Some(Event::PreCompact) && plan.denies() {
+pub(super) fn write_codex(plan: &Plan<'_>) -> Answer {
+    if plan.native.event == Some(Event::PreCompact) && plan.denies() {
         // A compaction is refused by ending the turn; this event has no key `decision`.
-        let stopped = Plan { stop: Some(&plan.reason), ..Plan::default() };
-        return write(native, None, &stopped);
+        return Answer::json(members! { "continue": Some(false), "stopReason": plan.denial() });
     }
-    write(native, None, plan)
+    write(plan)
 }
 
 pub(super) fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
@@ -49,19 +48,19 @@ pub(super) fn refine_gemini(
     Wanted::Yes
 }
 
-pub(super) fn write_gemini(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_gemini(plan: &Plan<'_>) -> Answer {
     let specific = members! {
         // The only key of the dialect in this spelling.
         "tool_input": plan.rewrite,
         "additionalContext": plan.context,
     };
     let denial = plan.denial().map(|_| "deny");
-    Answer::json(answer(native, plan, denial, specific))
+    Answer::json(answer(plan, denial, specific))
 }
 
 /// Writes a plan for an agent that takes no new response of a tool.
-pub(super) fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    Answer::json(said(native, plan, None))
+pub(super) fn write(plan: &Plan<'_>) -> Answer {
+    Answer::json(said(plan, None))
 }
 
 /// Returns the members of an answer; `response` is the tool's new response, in the shape the agent
@@ -69,22 +68,17 @@ pub(super) fn write(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) ->
 ///
 /// A denial of a tool call is said twice, `decision: block` and `permissionDecision: deny`: of all
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
-pub(super) fn said(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
-    let permission = native.event == Some(Event::PermissionRequest);
+pub(super) fn said(plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
+    let permission = plan.native.event == Some(Event::PermissionRequest);
     let denial = if plan.denies() && !permission { Some("block") } else { None };
-    answer(native, plan, denial, specific(native, plan, response))
+    answer(plan, denial, specific(plan, response))
 }
 
 /// Returns what every event may answer: the word of a `denial` if it is one, and what is `specific`
 /// to the event, with the event's name.
-fn answer(
-    native: &NativeEvent,
-    plan: &Plan<'_>,
-    denial: Option<&str>,
-    mut specific: JsonObject,
-) -> JsonObject {
+fn answer(plan: &Plan<'_>, denial: Option<&str>, mut specific: JsonObject) -> JsonObject {
     if !specific.is_empty() {
-        specific.insert("hookEventName".to_owned(), native.name.into());
+        specific.insert("hookEventName".to_owned(), plan.native.name.into());
     }
     members! {
         // `false` ends the turn.
@@ -97,10 +91,11 @@ fn answer(
     }
 }
 
-fn specific(native: &NativeEvent, plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
-    match native.event {
+fn specific(plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
+    match plan.native.event {
         Some(Event::PreToolUse) => {
-            let is_forced = plan.rewrite.is_some() && native.rewrite == Rewrite::TakesWithAllow;
+            let is_forced =
+                plan.rewrite.is_some() && plan.native.rewrite == Rewrite::TakesWithAllow;
             let decision = plan.decision.or(if is_forced { Some(Decision::Allow) } else { None });
             members! {
                 "permissionDecision": decision,

@@ -23,11 +23,11 @@ pub(super) fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mu
     Wanted::Yes
 }
 
-pub(super) fn write_kimi(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kimi(plan: &Plan<'_>) -> Answer {
     Answer::json(members! { "message": plan.context })
 }
 
-pub(super) fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kiro(plan: &Plan<'_>) -> Answer {
     match &plan.context {
         Some(context) => Answer::text(context),
         None => Answer::default(),
@@ -35,7 +35,7 @@ pub(super) fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) ->
 }
 
 /// Says nothing beside the exit code.
-pub(super) fn write_windsurf(_: &NativeEvent, _: Option<&Input>, _: &Plan<'_>) -> Answer {
+pub(super) fn write_windsurf(_: &Plan<'_>) -> Answer {
     Answer::default()
 }
 

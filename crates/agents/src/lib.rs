@@ -159,7 +159,7 @@ struct Adapter {
     denies_by_exit_code: bool,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
-    write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+    write: fn(&Plan<'_>) -> Answer,
 }
 
 impl Adapter {
@@ -169,7 +169,7 @@ impl Adapter {
         name: &'static str,
         title: &'static str,
         events: &'static [NativeEvent],
-        write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+        write: fn(&Plan<'_>) -> Answer,
     ) -> Self {
         Self {
             agent,

@@ -9,13 +9,9 @@ use super::{Answer, NativeEvent, Plan, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
-pub(super) fn write_copilot(
-    native: &NativeEvent,
-    input: Option<&Input>,
-    plan: &Plan<'_>,
-) -> Answer {
-    let failed = matches!(input, Some(input) if input.tool_error == Some(true));
-    Answer::json(match native.event {
+pub(super) fn write_copilot(plan: &Plan<'_>) -> Answer {
+    let failed = matches!(plan.input, Some(input) if input.tool_error == Some(true));
+    Answer::json(match plan.native.event {
         // Read at the top level in both spellings.
         Some(Event::PreToolUse) => members! {
             "permissionDecision": plan.decision,
@@ -99,8 +95,8 @@ fn picked(payload: &JsonObject, keys: &[&str]) -> JsonObject {
     picked
 }
 
-pub(super) fn write_cursor(native: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
-    Answer::json(match native.event {
+pub(super) fn write_cursor(plan: &Plan<'_>) -> Answer {
+    Answer::json(match plan.native.event {
         Some(Event::PreToolUse) => {
             let is_allow = plan.decision == Some(Decision::Allow);
             let reason = if is_allow { None } else { plan.decision.and(plan.reason()) };
@@ -144,7 +140,7 @@ pub(super) fn refine_vibe(native: &NativeEvent, payload: &JsonObject, input: &mu
     if of_subagent { Wanted::No } else { Wanted::Yes }
 }
 
-pub(super) fn write_vibe(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_vibe(plan: &Plan<'_>) -> Answer {
     let specific = members! {
         "tool_input": plan.rewrite,
         "additional_context": plan.context,

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{Answer, NativeEvent, Plan, Response, members};
-use hookexec::{Event, Input};
+use super::{Answer, Plan, Response, members};
+use hookexec::Event;
 
 /// The plugin of an agent that has no hook settings.
 #[derive(Debug, Deserialize)]
@@ -53,10 +53,10 @@ impl PluginFile {
 }
 
 /// Says what a plugin applies.
-pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write(plan: &Plan<'_>) -> Answer {
     let takes_response =
-        native.event == Some(Event::PostToolUse) && native.response == Response::Takes;
-    let response = match (input, plan.response) {
+        plan.native.event == Some(Event::PostToolUse) && plan.native.response == Response::Takes;
+    let response = match (plan.input, plan.response) {
         // Without an input there was no verdict, and a redaction might have been missed.
         (None, _) if takes_response => {
             Some(json!("The tool's response is withheld: hookexec gave no verdict."))
