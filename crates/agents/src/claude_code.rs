@@ -15,7 +15,8 @@ pub(super) fn write(plan: &Plan<'_>) -> Answer {
     let is_mcp = tool.starts_with("mcp__");
     let response = match plan.response {
         Some(response) if is_mcp => Some(response.clone()),
-        response => response.map(|response| in_shape_of(before, response)),
+        Some(response) => Some(in_shape_of(before, response)),
+        None => None,
     };
     let mut said = claude_dialect::said(plan, response.as_ref());
     if tool == "ExitPlanMode"
@@ -79,7 +80,7 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     let mut shaped = emptied(before);
     if let Some(new) = response.as_object()
         && !new.is_empty()
-        && new.iter().all(|(key, value)| shaped.get(key).is_some_and(|old| is_alike(old, value)))
+        && has_keys_of(&shaped, new)
     {
         shaped.extend(new.clone());
         return Value::Object(shaped);
@@ -102,15 +103,21 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     Value::Object(shaped)
 }
 
+/// Returns whether a response has each key of a new one, with values that are alike.
+fn has_keys_of(old: &JsonObject, new: &JsonObject) -> bool {
+    for (key, value) in new {
+        match old.get(key) {
+            Some(old) if is_alike(old, value) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Returns whether two values have the same kind, and objects the same keys.
 fn is_alike(old: &Value, new: &Value) -> bool {
     match (old, new) {
-        (Value::Object(old), Value::Object(new)) => {
-            old.len() == new.len()
-                && new
-                    .iter()
-                    .all(|(key, value)| old.get(key).is_some_and(|old| is_alike(old, value)))
-        }
+        (Value::Object(old), Value::Object(new)) => old.len() == new.len() && has_keys_of(old, new),
         _ => std::mem::discriminant(old) == std::mem::discriminant(new),
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn write_gemini(plan: &Plan<'_>) -> Answer {
         "tool_input": plan.rewrite,
         "additionalContext": plan.context,
     };
-    let denial = plan.denial().map(|_| "deny");
+    let denial = plan.denial_as("deny");
     Answer::json(answer(plan, denial, specific))
 }
 
@@ -70,7 +70,7 @@ pub(super) fn write(plan: &Plan<'_>) -> Answer {
 /// forms in JSON only this one was seen to stop the tool in every agent of the family.
 pub(super) fn said(plan: &Plan<'_>, response: Option<&Value>) -> JsonObject {
     let permission = plan.native.event == Some(Event::PermissionRequest);
-    let denial = if plan.denies() && !permission { Some("block") } else { None };
+    let denial = if permission { None } else { plan.denial_as("block") };
     answer(plan, denial, specific(plan, response))
 }
 

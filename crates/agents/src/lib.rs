@@ -35,11 +35,10 @@ pub use fields::field_names;
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, agent_variable, is_own_program};
-pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
-    PackageMark, ProjectPlace, TrustedFolders, named_by, user_directory,
+    EntryMember, EntryShape, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
+    OffValue, PackageMark, ProjectPlace, TrustedFolders,
 };
 pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
@@ -195,11 +194,6 @@ impl Agent {
         ADAPTERS.iter().map(|adapter| adapter.agent)
     }
 
-    /// Returns the agents that call hookexec by their own hook settings.
-    pub fn with_settings() -> impl Iterator<Item = Self> {
-        Self::all().filter(|agent| agent.settings().is_some())
-    }
-
     /// Returns the agent's name on the command line, such as `claude-code`.
     pub fn name(self) -> &'static str {
         adapter(self).name
@@ -231,14 +225,20 @@ impl Agent {
         adapter(self).project
     }
 
-    /// Returns the plugin that calls hookexec, for an agent without hook settings.
-    pub fn plugin(self) -> Option<&'static Plugin> {
-        facts(self).plugin.as_ref()
+    /// Returns where the agent looks for its settings, or for a plugin of one file.
+    pub fn place(self) -> Option<&'static FilePlace> {
+        facts(self).place.as_ref()
+    }
+
+    /// Returns the directory in hookexec's repository that has the plugin which calls hookexec, for an agent
+    /// without hook settings.
+    pub fn plugin(self) -> Option<&'static str> {
+        facts(self).plugin
     }
 
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
     pub fn is_installable(self) -> bool {
-        self.plugin().is_none_or(|plugin| plugin.file.is_some())
+        self.place().is_some()
     }
 
     /// Returns how to see that the agent's own package of hookexec is installed.

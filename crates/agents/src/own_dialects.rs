@@ -20,11 +20,11 @@ pub(super) fn write_copilot(plan: &Plan<'_>) -> Answer {
             "additionalContext": plan.context,
         },
         Some(Event::PermissionRequest) => members! {
-            "behavior": plan.denial().map(|_| "deny"),
+            "behavior": plan.denial_as("deny"),
             "message": plan.denial(),
         },
         _ => members! {
-            "decision": plan.denial().map(|_| "block"),
+            "decision": plan.denial_as("block"),
             "reason": plan.denial(),
             // Ignored in any other spelling, also where results come in that other one.
             "modifiedResult": plan.response.map(|response| json!({
@@ -146,7 +146,7 @@ pub(super) fn write_vibe(plan: &Plan<'_>) -> Answer {
         "additional_context": plan.context,
     };
     Answer::json(members! {
-        "decision": plan.denial().map(|_| "deny"),
+        "decision": plan.denial_as("deny"),
         "reason": plan.denial(),
         "system_message": plan.system_message,
         "hook_specific_output": if specific.is_empty() { None } else { Some(specific) },

@@ -128,6 +128,11 @@ impl<'v> Plan<'v> {
         if self.denies() { Some(&self.reason) } else { None }
     }
 
+    /// Returns the agent's `word` for a denial, if it is one.
+    pub(super) fn denial_as(&self, word: &'static str) -> Option<&'static str> {
+        if self.denies() { Some(word) } else { None }
+    }
+
     /// Returns what is to be said where the answer is lost, if it must not be.
     pub(super) fn fallback(&self) -> Option<String> {
         if self.denies() || self.asks() {

@@ -6,48 +6,19 @@
 //! no reading of their own. The answer says what to do, not how: the plugin knows its agent's ways
 //! of doing it.
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{Answer, Plan, Response, members};
+use super::{Agent, Answer, Plan, Response, members};
 use hookexec::Event;
 
-/// The plugin of an agent that has no hook settings.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Plugin {
-    /// Its directory in hookexec's repository.
-    pub source: &'static str,
-    /// The file that `install` writes; `None` for a plugin of more than one file.
-    pub file: Option<PluginFile>,
-}
-
-/// A plugin of one file, and where the agent loads it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct PluginFile {
-    /// Whether the agent's directory is in the user's directory of settings, and not in their home.
-    #[serde(default)]
-    pub is_in_config: bool,
-    /// The agent's directory.
-    pub directory: &'static str,
-    /// The variable that moves this directory.
-    pub directory_variable: Option<&'static str>,
-    /// The agent's directory in a project.
-    pub project: &'static str,
-    /// The file in either of them.
-    pub file: &'static str,
-}
-
-impl PluginFile {
-    /// Returns the text of the file.
-    pub fn text(&self) -> &'static str {
-        match self.file {
-            "extensions/hookexec.ts" => include_str!("../plugins/pi/hookexec.ts"),
-            _ => include_str!("../plugins/opencode/hookexec.js"),
+impl Agent {
+    /// Returns the text of the agent's plugin, if that is one file.
+    pub fn plugin_text(self) -> Option<&'static str> {
+        match self {
+            Self::OpenCode | Self::Kilo => Some(include_str!("../plugins/opencode/hookexec.js")),
+            Self::Pi => Some(include_str!("../plugins/pi/hookexec.ts")),
+            _ => None,
         }
     }
 }

@@ -7,16 +7,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use hookexec_files::directories::home_directory;
+use hookexec_files::directories::{base_directory, home_directory};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::native::NativeEvent;
-use super::{Agent, Measured, Plugin, Transcripts};
+use super::{Agent, Measured, Transcripts};
 
 /// The facts of an agent that no event needs.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+#[serde(deny_unknown_fields)]
 pub(super) struct Facts {
     /// The version that was measured; `None` for an agent that is only documented to work so.
     pub(super) measured: Option<Measured>,
@@ -30,9 +30,11 @@ pub(super) struct Facts {
     pub(super) off_switches: Vec<OffSwitch>,
     /// Its transcripts, if they can be read.
     pub(super) transcripts: Option<Transcripts>,
+    /// Where it looks for its settings, or for a plugin of one file.
+    pub(super) place: Option<FilePlace>,
     pub(super) settings: Option<HookSettings>,
-    /// Its plugin, for an agent that has no settings for hooks.
-    pub(super) plugin: Option<Plugin>,
+    /// The directory of its plugin in hookexec's repository, for an agent that has no settings for hooks.
+    pub(super) plugin: Option<&'static str>,
 }
 
 /// Returns the facts of an agent.
@@ -48,29 +50,58 @@ pub(super) fn facts(agent: Agent) -> &'static Facts {
     &ROWS[agent.name()]
 }
 
+/// Where an agent looks for a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct FilePlace {
+    /// Whether the agent's directory is in the user's directory of settings, and not in their home.
+    #[serde(default)]
+    is_in_config: bool,
+    /// The agent's directory there.
+    directory: &'static str,
+    /// The variable that moves this directory.
+    directory_variable: Option<&'static str>,
+    /// The variable that names another home directory to the agent.
+    home_variable: Option<&'static str>,
+    /// The file in this directory.
+    pub file: &'static str,
+    /// The directory and the file in a project; `None` if they have the same names there.
+    project: Option<(&'static str, &'static str)>,
+}
+
+impl FilePlace {
+    /// Returns the agent's directory for the user.
+    pub fn user_directory(&self) -> Option<PathBuf> {
+        if let Some(directory) = named_by(self.directory_variable) {
+            return Some(directory);
+        }
+        let above = if self.is_in_config {
+            base_directory("XDG_CONFIG_HOME", ".config")?
+        } else {
+            named_by(self.home_variable).or_else(home_directory)?
+        };
+        Some(above.join(self.directory))
+    }
+
+    /// Returns the directory in a project, and the file in it.
+    pub fn in_project(&self) -> (&'static str, &'static str) {
+        self.project.unwrap_or((self.directory, self.file))
+    }
+}
+
 /// The hook settings of an agent.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct HookSettings {
-    /// The agent's directory in the user's home directory.
-    pub directory: &'static str,
-    /// The variable that moves this directory.
-    pub directory_variable: Option<&'static str>,
-    /// The variable that names another home directory to the agent.
-    pub home_variable: Option<&'static str>,
-    /// The file in this directory.
-    pub file: &'static str,
-    /// The directory and the file in a project; `None` if they have the same names there.
-    pub project: Option<(&'static str, &'static str)>,
     /// Whether the agent reads hooks of the user only, and none of a project.
     pub only_of_user: bool,
     /// Where in a repository the agent looks for the project's file.
     pub project_place: ProjectPlace,
-    /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
-    /// `hooks`.
+    /// A file beside the settings that the agent ignores once these exist, with its hooks under `hooks`.
     pub older_file: Option<&'static str>,
-    /// The files that may turn hooks off as well, from the directory of `file`. Those of a project count
+    /// The files that may turn hooks off as well, from the directory of the settings. Those of a project count
     /// from the working directory up to the repository's root. A path with `..` is of a project only.
     pub switch_files: Vec<&'static str>,
     /// The keys that lead to the events.
@@ -269,11 +300,6 @@ pub enum EntryMember {
 }
 
 impl HookSettings {
-    /// Returns the directory in a project, and the file in it.
-    pub fn in_project(&self) -> (&'static str, &'static str) {
-        self.project.unwrap_or((self.directory, self.file))
-    }
-
     /// Returns the key that holds the event of a hook, where it is a member of the hook.
     pub fn event_key(&self) -> Option<&'static str> {
         for member in &self.members {
@@ -295,17 +321,8 @@ impl HookSettings {
     }
 }
 
-/// Returns an agent's directory in the user's home.
-pub fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
-    if let Some(directory) = named_by(layout.directory_variable) {
-        return Some(directory);
-    }
-    let home = named_by(layout.home_variable).or_else(home_directory)?;
-    Some(home.join(layout.directory))
-}
-
 /// Returns the path in a variable, if it is set.
-pub fn named_by(variable: Option<&str>) -> Option<PathBuf> {
+fn named_by(variable: Option<&str>) -> Option<PathBuf> {
     let path = std::env::var_os(variable?)?;
     if path.is_empty() { None } else { Some(path.into()) }
 }

@@ -18,7 +18,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::payload::PayloadError;
-use super::{Agent, AgentInputError, NativeCall, payload, user_directory};
+use super::{Agent, AgentInputError, NativeCall, payload};
 pub use session::SeenCalls;
 use session::Session;
 
@@ -77,7 +77,7 @@ impl Transcripts {
     /// Returns the directory of the transcripts of `agent`; `None` without a home directory.
     pub fn directory(&self, agent: Agent) -> Option<PathBuf> {
         let directory = match agent.settings() {
-            Some(layout) => user_directory(layout)?,
+            Some(_) => agent.place()?.user_directory()?,
             None => base_directory("XDG_DATA_HOME", ".local/share")?,
         };
         Some(directory.join(self.within))

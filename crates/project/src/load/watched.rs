@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::directory::FILE;
@@ -138,6 +138,7 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
 

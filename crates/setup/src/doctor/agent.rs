@@ -19,7 +19,7 @@ use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::{AgentFile, inspect};
-use crate::settings::{Scope, user_directory, value_of};
+use crate::settings::{Scope, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
 /// Returns what is found about the agents that the user `asked` about, or else about those that are used
@@ -191,10 +191,10 @@ impl<'v> Visit<'v> {
             self.codex_approval(file);
         }
         if scope == Scope::Project
-            && let Some(layout) = self.agent.settings()
+            && let (Some(layout), Some(place)) = (self.agent.settings(), self.agent.place())
             && let Some(trusted) = &layout.trusted_folders
         {
-            let directory = user_directory(layout).unwrap_or_default();
+            let directory = place.user_directory().unwrap_or_default();
             self.folder_trust(trusted, &directory);
         }
     }

@@ -55,8 +55,8 @@ fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf,
             found.push((beside(&file.path, package.file), file.scope));
         }
     }
-    let Some(layout) = agent.settings() else { return found };
-    let (directory, name) = layout.in_project();
+    let (Some(layout), Some(place)) = (agent.settings(), agent.place()) else { return found };
+    let (directory, name) = place.in_project();
     for other in &layout.switch_files {
         for file in files {
             if file.scope == Scope::User && !other.starts_with("..") {

@@ -152,7 +152,7 @@ impl AgentFile {
         let (_, within) = text.split_once("process.env.HOOKEXEC_SECONDS ?? ")?;
         let program = parse_json(program.lines().next()?).ok()?.as_str()?.to_owned();
         let within = within.split_once(')')?.0.parse().ok()?;
-        let is_same = self.plugin_text(plugin.text(), &program, within) == text;
+        let is_same = self.plugin_text(plugin, &program, within) == text;
         if is_same { Some(program) } else { None }
     }
 
@@ -189,7 +189,7 @@ mod tests {
                 continue;
             };
             let Some(plugin) = file.plugin() else { continue };
-            let text = file.plugin_text(plugin.text(), "/a \"b\"/hookexec", 54);
+            let text = file.plugin_text(plugin, "/a \"b\"/hookexec", 54);
             assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
             assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");
             assert!(file.is_plugin(&text) && !file.is_plugin("// mine"));
