@@ -22,9 +22,9 @@ pub(super) fn take(line: &Value, session: &mut Session<'_>) {
     }
     match kind {
         "session_meta" => {
-            session.is_known = true;
+            session.transcript.is_known = true;
             payload["id"].as_str().unwrap_or_default().clone_into(&mut session.id);
-            session.version = payload["cli_version"].as_str().map(str::to_owned);
+            session.transcript.version = payload["cli_version"].as_str().map(str::to_owned);
         }
         "response_item" => take_item(payload, session),
         "event_msg" if payload["type"] == "item_completed" => {

@@ -19,10 +19,10 @@ pub(super) fn take_claude_code(line: &Value, session: &mut Session<'_>) {
     }
     let fields = ["sessionId", "cwd", "timestamp", "version"].map(|key| line[key].as_str());
     let [Some(id), Some(cwd), Some(time), version] = fields else { return };
-    session.is_known = true;
+    session.transcript.is_known = true;
     id.clone_into(&mut session.id);
     time.clone_into(&mut session.time);
-    session.version = version.map(str::to_owned);
+    session.transcript.version = version.map(str::to_owned);
     session.work_in(cwd);
     let Some(parts) = line["message"]["content"].as_array() else { return };
     for part in parts {
@@ -46,7 +46,7 @@ pub(super) fn take_claude_code(line: &Value, session: &mut Session<'_>) {
 /// Takes a part of `~/.gemini/tmp/PROJECT/chats/session-*`: a line since 0.40, and the one object before.
 pub(super) fn take_gemini(line: &Value, session: &mut Session<'_>) {
     if let Some(id) = line["sessionId"].as_str() {
-        session.is_known = true;
+        session.transcript.is_known = true;
         id.clone_into(&mut session.id);
         // The project is named in a file beside the directory of the sessions.
         if let Some(directory) = session.path.ancestors().nth(2)
@@ -114,7 +114,7 @@ pub(super) fn print(database: &Path, since: &str) -> io::Result<File> {
 
 /// Takes a call of `~/.local/share/opencode/opencode.db`.
 pub(super) fn take_opencode(line: &Value, session: &mut Session<'_>) {
-    session.is_known = true;
+    session.transcript.is_known = true;
     let keys = ["id", "session", "directory", "time", "tool"].map(|key| line[key].as_str());
     let [Some(id), Some(of), Some(directory), Some(time), Some(tool)] = keys else { return };
     of.clone_into(&mut session.id);
@@ -122,7 +122,7 @@ pub(super) fn take_opencode(line: &Value, session: &mut Session<'_>) {
     directory.clone_into(&mut session.cwd);
     directory.clone_into(&mut session.project);
     time.clone_into(&mut session.time);
-    session.version = line["version"].as_str().map(str::to_owned);
+    session.transcript.version = line["version"].as_str().map(str::to_owned);
     let state = &line["state"];
     session.call(id, tool, &state["input"]);
     // Its plugins see no result of a call that failed.

@@ -178,7 +178,7 @@ impl Transcripts {
                 Err(why) => (session.each)(Found::Broken { line, why }),
             }
         }
-        Ok(Transcript { version: session.version, is_known: session.is_known })
+        Ok(session.transcript)
     }
 
     /// Reads a line; `None` if it is JSON that does not count.
