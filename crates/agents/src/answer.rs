@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::native::{Ask, NativeEvent};
-use super::plan::{SAID, bounded, settle};
+use super::plan::{Plan, SAID, bounded};
 use super::read::NativeCall;
 use super::{Agent, adapter};
 use hookexec::wire::JsonObject;
@@ -132,11 +132,11 @@ fn quiet(message: &str) -> Answer {
 
 fn write(agent: Agent, native: &NativeEvent, input: Option<&Input>, verdict: &Verdict) -> Answer {
     let verdict = bounded(verdict);
-    let plan = settle(agent, native, input, &verdict);
+    let plan = Plan::new(agent, native, input, &verdict);
     let adapter = adapter(agent);
     let mut answer = match plan.denial() {
         Some(reason) if adapter.denies_by_exit_code => Answer::refusal(reason),
-        _ => (adapter.write)(native, input, &plan),
+        _ => (adapter.write)(&plan),
     };
     answer.fallback = plan.fallback();
     answer.notes.splice(0..0, plan.notes);

@@ -2,80 +2,37 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    Adapter, Agent, Answer, EntryMember, HookSettings, ImportFormat, Intolerance, Measured,
-    NativeEvent, OffSwitch, OffValue, PackageMark, Plan, claude_dialect, native, transcript,
-};
+use super::{Answer, NativeEvent, Plan, claude_dialect};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 
-pub(super) static ADAPTER: Adapter = Adapter {
-    measured: Some(Measured { program: "claude", version: "2.1.332" }),
-    project: Some("CLAUDE_PROJECT_DIR"),
-    settings: Some(&HookSettings {
-        directory: ".claude",
-        directory_variable: Some("CLAUDE_CONFIG_DIR"),
-        switch_files: &["settings.local.json"],
-        // Versions before 2.1.295 ignore `onFailure`.
-        members: &[
-            EntryMember::Type,
-            EntryMember::Command,
-            EntryMember::Seconds,
-            EntryMember::OnFailure,
-        ],
-        lenient: false,
-        intolerance: Intolerance::Entries,
-        managed_files: &[
-            "/etc/claude-code/managed-settings.json",
-            "/etc/claude-code/managed-settings.d",
-            "/Library/Application Support/ClaudeCode/managed-settings.json",
-            "/Library/Application Support/ClaudeCode/managed-settings.d",
-        ],
-        off_switches: &[
-            OffSwitch::is(&["disableAllHooks"], true),
-            OffSwitch::new(&["env", "CLAUDE_CODE_SIMPLE"], OffValue::Variable),
-            OffSwitch::managed_only(&["allowManagedHooksOnly"]),
-            OffSwitch::managed_only(&["strictPluginOnlyCustomization"]),
-        ],
-        package: Some(PackageMark { file: "settings.json", keys: &["enabledPlugins"] }),
-        next_step: "Claude Code reads the change at once; `/hooks` shows it.",
-        import: Some(ImportFormat {
-            timeout: "10m",
-            prompt_timeout: Some(30),
-            ..ImportFormat::BASE
-        }),
-        ..HookSettings::GROUPS
-    }),
-    transcripts: Some(&transcript::claude_code::TRANSCRIPTS),
-    ..Adapter::new(Agent::ClaudeCode, "claude-code", "Claude Code", native::CLAUDE_CODE, write)
-};
-
-fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write(plan: &Plan<'_>) -> Answer {
     let (mut before, mut tool) = (None, "");
-    if let Some(input) = input {
+    if let Some(input) = plan.input {
         before = input.tool_response.as_ref();
         tool = input.tool();
     }
     let is_mcp = tool.starts_with("mcp__");
     let response = match plan.response {
         Some(response) if is_mcp => Some(response.clone()),
-        response => response.map(|response| in_shape_of(before, response)),
+        Some(response) => Some(in_shape_of(before, response)),
+        None => None,
     };
-    let mut said = claude_dialect::said(native, plan, response.as_ref());
+    let mut said = claude_dialect::said(plan, response.as_ref());
     if tool == "ExitPlanMode"
-        && let Some(arguments) = input.and_then(|input| input.tool_input.as_ref())
+        && let Some(Input { tool_input: Some(arguments), .. }) = plan.input
     {
         // Without arguments Claude Code leaves the approval of a plan to the user.
-        pass_on(native, &mut said, "updatedInput", json!(arguments));
+        pass_on(plan.native, &mut said, "updatedInput", json!(arguments));
     }
     for (key, value) in plan.claude_code.into_iter().flatten() {
-        pass_on(native, &mut said, key, value.clone());
+        pass_on(plan.native, &mut said, key, value.clone());
     }
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
     if let Some(response) = response
         && is_mcp
     {
-        pass_on(native, &mut said, "updatedMCPToolOutput", response);
+        pass_on(plan.native, &mut said, "updatedMCPToolOutput", response);
     }
     Answer::json(said)
 }
@@ -123,7 +80,7 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     let mut shaped = emptied(before);
     if let Some(new) = response.as_object()
         && !new.is_empty()
-        && new.iter().all(|(key, value)| shaped.get(key).is_some_and(|old| is_alike(old, value)))
+        && has_keys_of(&shaped, new)
     {
         shaped.extend(new.clone());
         return Value::Object(shaped);
@@ -146,15 +103,21 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
     Value::Object(shaped)
 }
 
+/// Returns whether a response has each key of a new one, with values that are alike.
+fn has_keys_of(old: &JsonObject, new: &JsonObject) -> bool {
+    for (key, value) in new {
+        match old.get(key) {
+            Some(old) if is_alike(old, value) => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Returns whether two values have the same kind, and objects the same keys.
 fn is_alike(old: &Value, new: &Value) -> bool {
     match (old, new) {
-        (Value::Object(old), Value::Object(new)) => {
-            old.len() == new.len()
-                && new
-                    .iter()
-                    .all(|(key, value)| old.get(key).is_some_and(|old| is_alike(old, value)))
-        }
+        (Value::Object(old), Value::Object(new)) => old.len() == new.len() && has_keys_of(old, new),
         _ => std::mem::discriminant(old) == std::mem::discriminant(new),
     }
 }

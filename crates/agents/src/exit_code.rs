@@ -3,34 +3,11 @@
 use serde_json::Value;
 
 use super::payload::{PayloadError, text};
-use super::{
-    Adapter, Agent, Answer, EntryMember, EntryShape, HookSettings, Intolerance, Measured,
-    NativeEvent, Plan, Wanted, members, native,
-};
+use super::{Answer, NativeEvent, Plan, Wanted, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input};
 
-// Kimi Code has Claude Code's events.
-pub(super) static KIMI: Adapter = Adapter {
-    measured: Some(Measured { program: "kimi", version: "2.1.0" }),
-    settings: Some(&HookSettings {
-        directory: ".kimi-code",
-        directory_variable: Some("KIMI_CODE_HOME"),
-        file: "config.toml",
-        only_of_user: true,
-        intolerance: Intolerance::Entries,
-        members: &[EntryMember::Event("event"), EntryMember::Command, EntryMember::Seconds],
-        // With one longer timeout it reads no hook at all.
-        longest_wait: 600,
-        next_step: "Restart Kimi Code.",
-        ..HookSettings::TABLES
-    }),
-    denies_by_exit_code: true,
-    refine: refine_kimi,
-    ..Adapter::new(Agent::Kimi, "kimi", "Kimi Code", native::KIMI, write_kimi)
-};
-
-fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
     match native.event {
         // A list of parts. One that has more than texts stays as it is, in JSON.
         Some(Event::UserPromptSubmit) => {
@@ -46,52 +23,27 @@ fn refine_kimi(native: &NativeEvent, payload: &JsonObject, input: &mut Input) ->
     Wanted::Yes
 }
 
-fn write_kimi(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kimi(plan: &Plan<'_>) -> Answer {
     Answer::json(members! { "message": plan.context })
 }
 
-// Kiro, its command line and editor.
-pub(super) static KIRO: Adapter = Adapter {
-    settings: Some(&HookSettings {
-        directory: ".kiro",
-        file: "hooks/hookexec.json",
-        root: &[],
-        shape: EntryShape::Triggers,
-        members: &[EntryMember::Type, EntryMember::Command],
-        version: Some("\"v1\""),
-        next_step: "Kiro reads the change at once. Agents with a file of their own have hooks of their own: \
-                    add the same commands there.",
-        ..HookSettings::GROUPS
-    }),
-    denies_by_exit_code: true,
-    ..Adapter::new(Agent::Kiro, "kiro", "Kiro", native::KIRO, write_kiro)
-};
-
-fn write_kiro(_: &NativeEvent, _: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write_kiro(plan: &Plan<'_>) -> Answer {
     match &plan.context {
         Some(context) => Answer::text(context),
         None => Answer::default(),
     }
 }
 
-// Windsurf's Cascade.
-pub(super) static WINDSURF: Adapter = Adapter {
-    settings: Some(&HookSettings {
-        directory: ".codeium/windsurf",
-        project: Some((".windsurf", "hooks.json")),
-        members: &[EntryMember::Command],
-        next_step: "Restart Windsurf.",
-        ..HookSettings::LISTS
-    }),
-    refine: refine_windsurf,
-    starts_in_project: true,
-    denies_by_exit_code: true,
-    ..Adapter::new(Agent::Windsurf, "windsurf", "Windsurf", native::WINDSURF, |_, _, _| {
-        Answer::default()
-    })
-};
+/// Says nothing beside the exit code.
+pub(super) fn write_windsurf(_: &Plan<'_>) -> Answer {
+    Answer::default()
+}
 
-fn refine_windsurf(native: &NativeEvent, payload: &JsonObject, input: &mut Input) -> Wanted {
+pub(super) fn refine_windsurf(
+    native: &NativeEvent,
+    payload: &JsonObject,
+    input: &mut Input,
+) -> Wanted {
     let empty = JsonObject::new();
     let info = match payload.get("tool_info").and_then(Value::as_object) {
         Some(info) => info,

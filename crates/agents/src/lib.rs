@@ -8,16 +8,14 @@
 mod answer;
 mod claude_code;
 mod claude_dialect;
-mod copilot;
-mod cursor;
 mod dialect;
 mod dispatch;
 mod exit_code;
 mod fields;
-mod gemini;
 mod known_hosts;
 mod native;
 mod own_commands;
+mod own_dialects;
 mod payload;
 mod plan;
 mod plugin;
@@ -26,7 +24,6 @@ mod settings;
 mod stops;
 mod tool_kinds;
 mod transcript;
-mod vibe;
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,11 +35,10 @@ pub use fields::field_names;
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, agent_variable, is_own_program};
-pub use plugin::{Plugin, PluginFile};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    EntryMember, EntryShape, HookSettings, ImportFormat, Intolerance, OffSwitch, OffValue,
-    PackageMark, ProjectPlace, TrustedFolders, named_by, user_directory,
+    EntryMember, EntryShape, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
+    OffValue, PackageMark, ProjectPlace, TrustedFolders,
 };
 pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
@@ -57,15 +53,22 @@ use hookexec_files::suggest;
 use answer::members;
 use plan::Plan;
 use read::Wanted;
+use serde::Deserialize;
+use settings::facts;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
     registry.register_dialect(&ClaudeCode);
 }
 
-/// Defines the agents, each with the file that has its adapter.
+/// Defines the agents: the name, the title, the events, what writes an answer, and further fields of the
+/// adapter.
 macro_rules! agents {
-    ($($(#[$about:meta])+ $agent:ident = $adapter:path),+ $(,)?) => {
+    ($(
+        $(#[$about:meta])+
+        $agent:ident = $name:literal, $title:literal, $events:path, $write:path
+            $(, $field:ident: $value:expr)*;
+    )+) => {
         /// A coding agent that calls hookexec at its events: by its own hook settings, or by a plugin.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -73,45 +76,66 @@ macro_rules! agents {
             $($(#[$about])+ $agent),+
         }
 
-        static ADAPTERS: &[&Adapter] = &[$(&$adapter),+];
+        static ADAPTERS: [Adapter; [$($name),+].len()] = [$(Adapter {
+            $($field: $value,)*
+            ..Adapter::new(Agent::$agent, $name, $title, $events, $write)
+        }),+];
     };
 }
 
 agents! {
     /// Claude Code.
-    ClaudeCode = claude_code::ADAPTER,
+    ClaudeCode = "claude-code", "Claude Code", native::CLAUDE_CODE, claude_code::write,
+        project: Some("CLAUDE_PROJECT_DIR");
     /// Codex CLI.
-    Codex = claude_dialect::CODEX,
+    Codex = "codex", "Codex", native::CODEX, claude_dialect::write_codex,
+        starts_in_project: true;
     /// Gemini CLI.
-    Gemini = gemini::ADAPTER,
-    /// Qwen Code.
-    Qwen = claude_dialect::QWEN,
+    Gemini = "gemini", "Gemini CLI", native::GEMINI, claude_dialect::write_gemini,
+        project: Some("GEMINI_PROJECT_DIR"),
+        refine: claude_dialect::refine_gemini;
+    /// Qwen Code, which has Gemini's tools.
+    Qwen = "qwen", "Qwen Code", native::QWEN, claude_dialect::write,
+        project: Some("QWEN_PROJECT_DIR"),
+        refine: claude_dialect::refine_qwen;
     /// GitHub Copilot CLI.
-    Copilot = copilot::ADAPTER,
-    /// Cursor.
-    Cursor = cursor::ADAPTER,
-    /// Droid.
-    Droid = claude_dialect::DROID,
-    /// Windsurf.
-    Windsurf = exit_code::WINDSURF,
-    /// Kiro.
-    Kiro = exit_code::KIRO,
+    Copilot = "copilot", "Copilot CLI", native::COPILOT, own_dialects::write_copilot,
+        project: Some("CLAUDE_PROJECT_DIR");
+    /// Cursor, the editor and its command line.
+    Cursor = "cursor", "Cursor", native::CURSOR, own_dialects::write_cursor,
+        project: Some("CURSOR_PROJECT_DIR"),
+        refine: own_dialects::refine_cursor;
+    /// Droid. It has two forms of a denial; exit code 2 needs no parsing.
+    Droid = "droid", "Droid", native::DROID, claude_dialect::write,
+        project: Some("FACTORY_PROJECT_DIR"),
+        denies_by_exit_code: true;
+    /// Windsurf's Cascade.
+    Windsurf = "windsurf", "Windsurf", native::WINDSURF, exit_code::write_windsurf,
+        refine: exit_code::refine_windsurf,
+        starts_in_project: true,
+        denies_by_exit_code: true;
+    /// Kiro, its command line and editor.
+    Kiro = "kiro", "Kiro", native::KIRO, exit_code::write_kiro, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
-    OpenCode = plugin::OPENCODE,
+    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write;
     /// OpenClaw, by a plugin.
-    OpenClaw = plugin::OPENCLAW,
-    /// Kimi Code.
-    Kimi = exit_code::KIMI,
+    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, plugin::write;
+    /// Kimi Code, which has Claude Code's events.
+    Kimi = "kimi", "Kimi Code", native::KIMI, exit_code::write_kimi,
+        refine: exit_code::refine_kimi,
+        denies_by_exit_code: true;
     /// Mistral Vibe.
-    Vibe = vibe::ADAPTER,
-    /// Kilo CLI, by a plugin.
-    Kilo = plugin::KILO,
+    Vibe = "vibe", "Mistral Vibe", native::VIBE, own_dialects::write_vibe,
+        refine: own_dialects::refine_vibe;
+    /// Kilo CLI, which grew out of OpenCode and loads its plugin.
+    Kilo = "kilo", "Kilo CLI", native::OPENCODE, plugin::write;
     /// Pi, by an extension.
-    Pi = plugin::PI,
+    Pi = "pi", "Pi", native::PI, plugin::write;
 }
 
 /// On which version of an agent its answers were measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Measured {
     /// The agent's program, which prints its version with `--version`.
@@ -120,51 +144,40 @@ pub struct Measured {
     pub version: &'static str,
 }
 
-/// All that is particular to one agent.
+/// All that is particular to one agent, but for its settings.
 struct Adapter {
     agent: Agent,
     name: &'static str,
     title: &'static str,
     events: &'static [NativeEvent],
-    /// The version that was measured; `None` for an agent that is only documented to work so.
-    measured: Option<Measured>,
     /// The variable that holds the project's directory.
     project: Option<&'static str>,
     /// Whether it starts hooks in the project, while `cwd` may be the directory of one command.
     starts_in_project: bool,
-    settings: Option<&'static HookSettings>,
-    /// Its plugin, for an agent that has no settings for hooks.
-    plugin: Option<&'static Plugin>,
     /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
     denies_by_exit_code: bool,
-    /// Its transcripts, if they can be read.
-    transcripts: Option<&'static Transcripts>,
     /// Reads what only this agent says.
     refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
-    write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+    write: fn(&Plan<'_>) -> Answer,
 }
 
 impl Adapter {
-    /// An agent that is called by no settings and no plugin: the base of every adapter.
+    /// The base of every adapter.
     const fn new(
         agent: Agent,
         name: &'static str,
         title: &'static str,
         events: &'static [NativeEvent],
-        write: fn(&NativeEvent, Option<&Input>, &Plan<'_>) -> Answer,
+        write: fn(&Plan<'_>) -> Answer,
     ) -> Self {
         Self {
             agent,
             name,
             title,
             events,
-            measured: None,
             project: None,
             starts_in_project: false,
-            settings: None,
-            plugin: None,
             denies_by_exit_code: false,
-            transcripts: None,
             refine: |_, _, _| Wanted::Yes,
             write,
         }
@@ -172,18 +185,13 @@ impl Adapter {
 }
 
 fn adapter(agent: Agent) -> &'static Adapter {
-    ADAPTERS[agent as usize]
+    &ADAPTERS[agent as usize]
 }
 
 impl Agent {
     /// Returns every agent.
     pub fn all() -> impl ExactSizeIterator<Item = Self> {
         ADAPTERS.iter().map(|adapter| adapter.agent)
-    }
-
-    /// Returns the agents that call hookexec by their own hook settings.
-    pub fn with_settings() -> impl Iterator<Item = Self> {
-        Self::all().filter(|agent| agent.settings().is_some())
     }
 
     /// Returns the agent's name on the command line, such as `claude-code`.
@@ -204,12 +212,12 @@ impl Agent {
     /// Returns the version that was measured; `None` for an agent of which only the documentation was
     /// read.
     pub fn measured(self) -> Option<Measured> {
-        adapter(self).measured
+        facts(self).measured
     }
 
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
     pub fn settings(self) -> Option<&'static HookSettings> {
-        adapter(self).settings
+        facts(self).settings.as_ref()
     }
 
     /// Returns the variable that holds the project's directory, for an agent that sets one.
@@ -217,31 +225,35 @@ impl Agent {
         adapter(self).project
     }
 
-    /// Returns the plugin that calls hookexec, for an agent without hook settings.
-    pub fn plugin(self) -> Option<&'static Plugin> {
-        adapter(self).plugin
+    /// Returns where the agent looks for its settings, or for a plugin of one file.
+    pub fn place(self) -> Option<&'static FilePlace> {
+        facts(self).place.as_ref()
+    }
+
+    /// Returns the directory in hookexec's repository that has the plugin which calls hookexec, for an agent
+    /// without hook settings.
+    pub fn plugin(self) -> Option<&'static str> {
+        facts(self).plugin
     }
 
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
     pub fn is_installable(self) -> bool {
-        self.plugin().is_none_or(|plugin| plugin.file.is_some())
+        self.place().is_some()
     }
 
     /// Returns how to see that the agent's own package of hookexec is installed.
-    pub fn package(self) -> Option<PackageMark> {
-        match self.plugin() {
-            Some(plugin) => Some(plugin.package),
-            None => self.settings()?.package,
-        }
+    pub fn package(self) -> Option<&'static PackageMark> {
+        facts(self).package.as_ref()
     }
 
     /// Returns the switches that turn its hooks or its plugin off.
     pub fn off_switches(self) -> &'static [OffSwitch] {
-        match (self.plugin(), self.settings()) {
-            (Some(plugin), _) => plugin.off_switches,
-            (None, Some(layout)) => layout.off_switches,
-            (None, None) => &[],
-        }
+        &facts(self).off_switches
+    }
+
+    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
+    pub fn transcripts(self) -> Option<&'static Transcripts> {
+        facts(self).transcripts.as_ref()
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::read::NativeCall;
+use super::settings::facts;
 use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_calls::shell::unquoted;
 use hookexec_rules::{may_run, names_a_command};
@@ -116,31 +117,13 @@ fn shell_call(argument: &Value) -> Input {
     input
 }
 
-/// Variables that coding agents set for the commands that a model runs, beside the variables of
-/// the project's directory.
-const AGENT_VARIABLES: [&str; 16] = [
-    "AGENT",
-    "AI_AGENT",
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_CI",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "CODEX_THREAD_ID",
-    "COPILOT_CLI",
-    "CURSOR_AGENT",
-    "GEMINI_CLI",
-    "GEMINI_SESSION_ID",
-    "KIRO_SESSION_ID",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "QWEN_CODE",
-];
-
 /// Returns the variable that says that a coding agent runs this process.
 pub fn agent_variable() -> Option<&'static str> {
-    let mut names = AGENT_VARIABLES.to_vec();
-    names.extend(Agent::all().filter_map(Agent::project_variable));
+    let mut names = vec!["AGENT", "AI_AGENT"];
+    for agent in Agent::all() {
+        names.extend(&facts(agent).variables);
+        names.extend(agent.project_variable());
+    }
     names.retain(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     names.first().copied()
 }

@@ -9,50 +9,25 @@
 use serde_json::{Value, json};
 
 use super::payload::spoken;
-use super::{
-    Adapter, Agent, Answer, Measured, NativeEvent, OffSwitch, OffValue, PackageMark, Plan,
-    Response, members, native, transcript,
-};
-use hookexec::{Event, Input};
+use super::{Agent, Answer, Plan, Response, members};
+use hookexec::Event;
 
-/// The plugin of an agent that has no hook settings.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct Plugin {
-    /// Its directory in hookexec's repository.
-    pub source: &'static str,
-    /// The file that `install` writes; `None` for a plugin of more than one file.
-    pub file: Option<PluginFile>,
-    /// How to see that the agent installed it as a package. The path is from the plugin's directory, or
-    /// from the home directory for a plugin of more than one file.
-    pub package: PackageMark,
-    /// The switches in that file that turn it off.
-    pub off_switches: &'static [OffSwitch],
-}
-
-/// A plugin of one file, and where the agent loads it.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct PluginFile {
-    /// The text of the file.
-    pub text: &'static str,
-    /// Whether the agent's directory is in the user's directory of settings, and not in their home.
-    pub is_in_config: bool,
-    /// The agent's directory.
-    pub directory: &'static str,
-    /// The variable that moves this directory.
-    pub directory_variable: Option<&'static str>,
-    /// The agent's directory in a project.
-    pub project: &'static str,
-    /// The file in either of them.
-    pub file: &'static str,
+impl Agent {
+    /// Returns the text of the agent's plugin, if that is one file.
+    pub fn plugin_text(self) -> Option<&'static str> {
+        match self {
+            Self::OpenCode | Self::Kilo => Some(include_str!("../plugins/opencode/hookexec.js")),
+            Self::Pi => Some(include_str!("../plugins/pi/hookexec.ts")),
+            _ => None,
+        }
+    }
 }
 
 /// Says what a plugin applies.
-pub(super) fn write(native: &NativeEvent, input: Option<&Input>, plan: &Plan<'_>) -> Answer {
+pub(super) fn write(plan: &Plan<'_>) -> Answer {
     let takes_response =
-        native.event == Some(Event::PostToolUse) && native.response == Response::Takes;
-    let response = match (input, plan.response) {
+        plan.native.event == Some(Event::PostToolUse) && plan.native.response == Response::Takes;
+    let response = match (plan.input, plan.response) {
         // Without an input there was no verdict, and a redaction might have been missed.
         (None, _) if takes_response => {
             Some(json!("The tool's response is withheld: hookexec gave no verdict."))
@@ -85,91 +60,6 @@ fn in_shape_of(before: Option<&Value>, response: &Value) -> Value {
         (_, other) => json!(spoken(other)),
     }
 }
-
-pub(super) static OPENCODE: Adapter = Adapter {
-    measured: Some(Measured { program: "opencode", version: "1.18.33" }),
-    plugin: Some(&OPENCODE_PLUGIN),
-    transcripts: Some(&transcript::opencode::TRANSCRIPTS),
-    ..Adapter::new(Agent::OpenCode, "opencode", "OpenCode", native::OPENCODE, write)
-};
-
-static OPENCODE_PLUGIN: Plugin = opencode_plugin(
-    "opencode",
-    ".opencode",
-    "../opencode.json",
-    &[OffSwitch::new(&["OPENCODE_PURE"], OffValue::Variable)],
-);
-
-/// Returns the plugin of OpenCode as an agent of its family loads it.
-const fn opencode_plugin(
-    directory: &'static str,
-    project: &'static str,
-    settings: &'static str,
-    off_switches: &'static [OffSwitch],
-) -> Plugin {
-    let file = PluginFile {
-        text: include_str!("../plugins/opencode/hookexec.js"),
-        is_in_config: true,
-        directory,
-        directory_variable: None,
-        project,
-        file: "plugin/hookexec.js",
-    };
-    let package = PackageMark { file: settings, keys: &["plugin"] };
-    Plugin { source: "plugins/opencode", file: Some(file), package, off_switches }
-}
-
-// Kilo CLI grew out of OpenCode and loads its plugin.
-pub(super) static KILO: Adapter = Adapter {
-    measured: Some(Measured { program: "kilo", version: "7.7.7" }),
-    plugin: Some(&KILO_PLUGIN),
-    ..Adapter::new(Agent::Kilo, "kilo", "Kilo CLI", native::OPENCODE, write)
-};
-
-static KILO_PLUGIN: Plugin = opencode_plugin(
-    "kilo",
-    ".kilo",
-    "../kilo.json",
-    &[OffSwitch::new(&["KILO_PURE"], OffValue::Variable)],
-);
-
-pub(super) static OPENCLAW: Adapter = Adapter {
-    measured: Some(Measured { program: "openclaw", version: "2026.9.6" }),
-    plugin: Some(&OPENCLAW_PLUGIN),
-    ..Adapter::new(Agent::OpenClaw, "openclaw", "OpenClaw", native::OPENCLAW, write)
-};
-
-static OPENCLAW_PLUGIN: Plugin = Plugin {
-    source: "plugins/openclaw",
-    file: None,
-    package: PackageMark { file: ".openclaw/openclaw.json", keys: &["plugins", "entries"] },
-    off_switches: &[
-        OffSwitch::is(&["plugins", "enabled"], false),
-        OffSwitch::is(&["plugins", "entries", "hookexec", "enabled"], false),
-        OffSwitch::new(&["plugins", "deny"], OffValue::NamesUs),
-        OffSwitch::new(&["plugins", "allow"], OffValue::LacksUs),
-    ],
-};
-
-pub(super) static PI: Adapter = Adapter {
-    measured: Some(Measured { program: "pi", version: "0.87.1" }),
-    plugin: Some(&PI_PLUGIN),
-    ..Adapter::new(Agent::Pi, "pi", "Pi", native::PI, write)
-};
-
-static PI_PLUGIN: Plugin = Plugin {
-    source: "plugins/pi",
-    file: Some(PluginFile {
-        text: include_str!("../plugins/pi/hookexec.ts"),
-        is_in_config: false,
-        directory: ".pi/agent",
-        directory_variable: Some("PI_CODING_AGENT_DIR"),
-        project: ".pi",
-        file: "extensions/hookexec.ts",
-    }),
-    package: PackageMark { file: "../settings.json", keys: &["packages"] },
-    off_switches: &[OffSwitch::new(&["extensions"], OffValue::Excludes)],
-};
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! An agent's payload, read into the input of an event of ours.
 
+use std::iter;
+
 use serde_json::Value;
 
 use super::native::NativeEvent;
@@ -127,7 +129,8 @@ pub(super) fn call(
     };
     is_about_one_call(&payload)?;
     let tool_matched = event.contract().tool_matched;
-    let mut input = common(agent, event, native, &payload, &env);
+    let mut input = common(agent, event, native, &payload);
+    input.cwd = working_directory(agent, &payload, &env);
     let adapter = adapter(agent);
     let variable = if adapter.starts_in_project { Some("PWD") } else { adapter.project };
     let project = variable.and_then(env).filter(|path| !path.is_empty());
@@ -220,13 +223,7 @@ impl NativeEvent {
 }
 
 /// Reads what agents say alike, whichever spelling they chose.
-fn common(
-    agent: Agent,
-    event: Event,
-    native: &NativeEvent,
-    payload: &JsonObject,
-    env: impl Fn(&str) -> Option<String>,
-) -> Input {
+fn common(agent: Agent, event: Event, native: &NativeEvent, payload: &JsonObject) -> Input {
     let tool_matched = event.contract().tool_matched;
     let prompt = prompt(payload);
     let mut error = text(payload, &["error", "error_message"]);
@@ -238,7 +235,6 @@ fn common(
     let mut input = Input::default();
     let session = ["session_id", "sessionId", "conversation_id", "trajectory_id"];
     input.session_id = text(payload, &session).unwrap_or_default();
-    input.cwd = working_directory(agent, payload, env);
     input.hook_event_name = Some(event);
     input.agent_name = Some(agent.name().to_owned());
     input.model_id = text(payload, &["model", "model_name"]);
@@ -331,7 +327,7 @@ fn working_directory(
         }
     }
     // An agent that grew out of another one may set the variable of that one as well.
-    for adapter in [adapter(agent)].iter().chain(ADAPTERS) {
+    for adapter in iter::once(adapter(agent)).chain(&ADAPTERS) {
         if let Some(name) = adapter.project
             && let Some(directory) = env(name)
             && !directory.is_empty()

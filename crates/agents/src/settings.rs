@@ -1,53 +1,122 @@
 //! Where an agent keeps its hook settings, and how it writes them.
 //!
-//! `install`, `doctor` and `init` read these rows; each agent's file has its own.
+//! `install`, `doctor` and `init` read these rows, which are in `data/settings.jsonc`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use hookexec_files::directories::home_directory;
+use hookexec_files::directories::{base_directory, home_directory};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::native::NativeEvent;
+use super::{Agent, Measured, Transcripts};
 
-/// The hook settings of an agent.
-#[derive(Debug)]
+/// The facts of an agent that no event needs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Facts {
+    /// The version that was measured; `None` for an agent that is only documented to work so.
+    pub(super) measured: Option<Measured>,
+    /// The variables that it sets for the commands that a model runs, beside that of the project's directory.
+    #[serde(default)]
+    pub(super) variables: Vec<&'static str>,
+    /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
+    pub(super) package: Option<PackageMark>,
+    /// The switches that turn its hooks or its plugin off.
+    #[serde(default)]
+    pub(super) off_switches: Vec<OffSwitch>,
+    /// Its transcripts, if they can be read.
+    pub(super) transcripts: Option<Transcripts>,
+    /// Where it looks for its settings, or for a plugin of one file.
+    pub(super) place: Option<FilePlace>,
+    pub(super) settings: Option<HookSettings>,
+    /// The directory of its plugin in hookexec's repository, for an agent that has no settings for hooks.
+    pub(super) plugin: Option<&'static str>,
+}
+
+/// Returns the facts of an agent.
+pub(super) fn facts(agent: Agent) -> &'static Facts {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let mut lines: Vec<&str> = include_str!("../data/settings.jsonc").lines().collect();
+        lines.retain(|line| !line.trim_start().starts_with("//"));
+        lines.concat()
+    });
+    #[expect(clippy::expect_used, reason = "the tests of each agent read its row")]
+    static ROWS: LazyLock<BTreeMap<&str, Facts>> =
+        LazyLock::new(|| serde_json::from_str(&TEXT).expect("`data/settings.jsonc` is valid"));
+    &ROWS[agent.name()]
+}
+
+/// Where an agent looks for a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct HookSettings {
-    /// The agent's directory in the user's home directory.
-    pub directory: &'static str,
+pub struct FilePlace {
+    /// Whether the agent's directory is in the user's directory of settings, and not in their home.
+    #[serde(default)]
+    is_in_config: bool,
+    /// The agent's directory there.
+    directory: &'static str,
     /// The variable that moves this directory.
-    pub directory_variable: Option<&'static str>,
+    directory_variable: Option<&'static str>,
     /// The variable that names another home directory to the agent.
-    pub home_variable: Option<&'static str>,
+    home_variable: Option<&'static str>,
     /// The file in this directory.
     pub file: &'static str,
     /// The directory and the file in a project; `None` if they have the same names there.
-    pub project: Option<(&'static str, &'static str)>,
+    project: Option<(&'static str, &'static str)>,
+}
+
+impl FilePlace {
+    /// Returns the agent's directory for the user.
+    pub fn user_directory(&self) -> Option<PathBuf> {
+        if let Some(directory) = named_by(self.directory_variable) {
+            return Some(directory);
+        }
+        let above = if self.is_in_config {
+            base_directory("XDG_CONFIG_HOME", ".config")?
+        } else {
+            named_by(self.home_variable).or_else(home_directory)?
+        };
+        Some(above.join(self.directory))
+    }
+
+    /// Returns the directory in a project, and the file in it.
+    pub fn in_project(&self) -> (&'static str, &'static str) {
+        self.project.unwrap_or((self.directory, self.file))
+    }
+}
+
+/// The hook settings of an agent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct HookSettings {
     /// Whether the agent reads hooks of the user only, and none of a project.
     pub only_of_user: bool,
     /// Where in a repository the agent looks for the project's file.
     pub project_place: ProjectPlace,
-    /// A file beside `file` that the agent ignores once `file` exists, with its hooks under
-    /// `hooks`.
+    /// A file beside the settings that the agent ignores once these exist, with its hooks under `hooks`.
     pub older_file: Option<&'static str>,
-    /// The files that may turn hooks off as well, from the directory of `file`. Those of a project count
+    /// The files that may turn hooks off as well, from the directory of the settings. Those of a project count
     /// from the working directory up to the repository's root. A path with `..` is of a project only.
-    pub switch_files: &'static [&'static str],
+    pub switch_files: Vec<&'static str>,
     /// The keys that lead to the events.
-    pub root: &'static [&'static str],
+    pub root: Vec<&'static str>,
     /// How entries are arranged.
     pub shape: EntryShape,
     /// The members of one hook, in order.
-    pub members: &'static [EntryMember],
-    /// Whether the agent reads comments and trailing commas (true for agents that were not
-    /// measured). Other agents silently read no hook of such a file.
-    pub lenient: bool,
+    pub members: Vec<EntryMember>,
+    /// Whether the agent silently reads no hook of a file with comments or trailing commas. Others read
+    /// these, as far as they were measured.
+    pub without_comments: bool,
     /// The effect that an entry which the agent can't read has on the file.
     pub intolerance: Intolerance,
-    /// The `version` that the file must have, as JSON.
-    pub version: Option<&'static str>,
-    /// The switches that turn hooks off.
-    pub off_switches: &'static [OffSwitch],
+    /// The `version` that the file must have.
+    pub version: Option<Value>,
     /// Where the agent keeps the folders that its user trusts, if it runs the hooks of no other
     /// project and the file is known.
     pub trusted_folders: Option<TrustedFolders>,
@@ -55,13 +124,11 @@ pub struct HookSettings {
     pub last_hook_wins: bool,
     /// The files of the machine's administrator, whose switches count for everyone. A directory
     /// stands for the JSON files in it, and `$NAME` for the file that this variable names.
-    pub managed_files: &'static [&'static str],
-    /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
-    pub package: Option<PackageMark>,
+    pub managed_files: Vec<&'static str>,
     /// Events at which the agent waits only this many seconds, whatever the entry says.
-    pub short_waits: &'static [(&'static str, u64)],
-    /// The longest `timeout` in seconds that an entry may have.
-    pub longest_wait: u64,
+    pub short_waits: Vec<(&'static str, u64)>,
+    /// The longest `timeout` in seconds that an entry may have, if there is one.
+    pub longest_wait: Option<u64>,
     /// The next step of the user after installing.
     pub next_step: &'static str,
     /// How to import hooks from these settings.
@@ -69,10 +136,12 @@ pub struct HookSettings {
 }
 
 /// The directories of a repository in which an agent looks for a project's file, each measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ProjectPlace {
     /// The working directory. So it is for agents that were not measured.
+    #[default]
     WorkingDirectory,
     /// This one, and those above it up to the repository's root.
     EveryDirectory,
@@ -81,10 +150,12 @@ pub enum ProjectPlace {
 }
 
 /// The mistakes in one entry for which an agent reads no hook beside it, each measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Intolerance {
     /// None: it reads the other entries. So it is for agents that were not measured.
+    #[default]
     None,
     /// A `matcher` that is not a text: no hook of that event is read.
     Matchers,
@@ -95,11 +166,13 @@ pub enum Intolerance {
 }
 
 /// A setting that turns hooks off.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OffSwitch {
     /// The keys that lead to it.
-    pub keys: &'static [&'static str],
+    #[serde(borrow)]
+    pub keys: Vec<&'static str>,
     /// Which of its values do.
     pub off: OffValue,
     /// The name of the only file in which it counts, if there is one.
@@ -107,7 +180,8 @@ pub struct OffSwitch {
 }
 
 /// The values of a setting that turn hooks off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum OffValue {
     /// This value turns every hook off, and so may any other than the opposite one: agents take texts
@@ -153,31 +227,15 @@ impl OffSwitch {
     pub fn name(&self) -> &'static str {
         self.keys.last().copied().unwrap_or_default()
     }
-
-    pub(super) const fn new(keys: &'static [&'static str], off: OffValue) -> Self {
-        Self { keys, off, file: None }
-    }
-
-    pub(super) const fn is(keys: &'static [&'static str], value: bool) -> Self {
-        Self::new(keys, OffValue::Is(value))
-    }
-
-    pub(super) const fn managed_only(keys: &'static [&'static str]) -> Self {
-        Self::new(keys, OffValue::ManagedOnly)
-    }
-
-    pub(super) const fn only_in(mut self, file: &'static str) -> Self {
-        self.file = Some(file);
-        self
-    }
 }
 
 /// The folders in which an agent runs the hooks of a project.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TrustedFolders {
     /// The file in the agent's directory, and the keys that the list in it may have.
-    pub list: (&'static str, &'static [&'static str]),
+    pub list: (&'static str, Vec<&'static str>),
     /// The variable that makes the agent run them in every folder if it is `true`.
     pub variable: &'static str,
     /// The program that runs no hooks elsewhere.
@@ -185,22 +243,26 @@ pub struct TrustedFolders {
 }
 
 /// The sign that an agent's own package of hookexec is installed: a file beside the settings or the
-/// plugin.
-#[derive(Debug, Clone, Copy)]
+/// plugin, or in the home directory for a plugin of more than one file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PackageMark {
     /// The file.
     pub file: &'static str,
     /// The keys that lead to the plugins or packages, one of which must be hookexec; none if the file is
     /// enough.
-    pub keys: &'static [&'static str],
+    #[serde(default)]
+    pub keys: Vec<&'static str>,
 }
 
 /// How an agent arranges the entries of hooks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryShape {
     /// For each event a list of groups, each with a matcher and a list of hooks.
+    #[default]
     Groups,
     /// For each event a list of hooks.
     List,
@@ -211,7 +273,8 @@ pub enum EntryShape {
 }
 
 /// A member of a hook's entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryMember {
     /// `"type": "command"`.
@@ -237,50 +300,9 @@ pub enum EntryMember {
 }
 
 impl HookSettings {
-    /// Groups of hooks in a file that the agent may read with comments.
-    pub(super) const GROUPS: Self = Self {
-        directory: "",
-        directory_variable: None,
-        home_variable: None,
-        file: "settings.json",
-        project: None,
-        only_of_user: false,
-        project_place: ProjectPlace::WorkingDirectory,
-        older_file: None,
-        switch_files: &[],
-        root: &["hooks"],
-        shape: EntryShape::Groups,
-        members: &[EntryMember::Type, EntryMember::Command, EntryMember::Seconds],
-        lenient: true,
-        intolerance: Intolerance::None,
-        version: None,
-        off_switches: &[OffSwitch::is(&["disableAllHooks"], true)],
-        trusted_folders: None,
-        last_hook_wins: false,
-        managed_files: &[],
-        package: None,
-        short_waits: &[],
-        longest_wait: u64::MAX,
-        next_step: "",
-        import: None,
-    };
-
-    /// Tables of hooks in a TOML file.
-    pub(super) const TABLES: Self =
-        Self { root: &[], shape: EntryShape::Tables, off_switches: &[], ..Self::GROUPS };
-
-    /// Lists of hooks in a `hooks.json`.
-    pub(super) const LISTS: Self =
-        Self { file: "hooks.json", shape: EntryShape::List, ..Self::GROUPS };
-
-    /// Returns the directory in a project, and the file in it.
-    pub fn in_project(&self) -> (&'static str, &'static str) {
-        self.project.unwrap_or((self.directory, self.file))
-    }
-
     /// Returns the key that holds the event of a hook, where it is a member of the hook.
     pub fn event_key(&self) -> Option<&'static str> {
-        for member in self.members {
+        for member in &self.members {
             if let EntryMember::Event(key) = member {
                 return Some(key);
             }
@@ -299,23 +321,15 @@ impl HookSettings {
     }
 }
 
-/// Returns an agent's directory in the user's home.
-pub fn user_directory(layout: &HookSettings) -> Option<PathBuf> {
-    if let Some(directory) = named_by(layout.directory_variable) {
-        return Some(directory);
-    }
-    let home = named_by(layout.home_variable).or_else(home_directory)?;
-    Some(home.join(layout.directory))
-}
-
 /// Returns the path in a variable, if it is set.
-pub fn named_by(variable: Option<&str>) -> Option<PathBuf> {
+fn named_by(variable: Option<&str>) -> Option<PathBuf> {
     let path = std::env::var_os(variable?)?;
     if path.is_empty() { None } else { Some(path.into()) }
 }
 
 /// Facts about an agent's hooks that `init --from` needs beyond their settings file.
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ImportFormat {
     /// Whether each matcher is an expression that is searched for, also a list of names.
@@ -326,22 +340,23 @@ pub struct ImportFormat {
     pub prompt_timeout: Option<u64>,
     /// The shell that runs the commands, where it is not `/bin/sh`.
     pub shell: Option<&'static str>,
-    /// Whether the scripts of an event, with a matcher, read and answer the words of Claude Code. Other
-    /// scripts read hookexec's own input, with the agent's names for tools. An agent whose words hookexec
-    /// does not speak has no such format: its guards would run here and never deny.
-    pub speaks_claude: fn(&NativeEvent, &str) -> bool,
+    /// Whether the scripts read and answer the words of Claude Code. Other scripts read hookexec's own
+    /// input, with the agent's names for tools. An agent whose words hookexec does not speak has no such
+    /// format: its guards would run here and never deny.
+    pub speaks_claude: bool,
+    /// The events whose scripts read hookexec's own input all the same.
+    pub own_events: Vec<&'static str>,
+    /// The tools whose scripts do.
+    pub own_tools: Vec<&'static str>,
     /// Events whose hooks can't be imported, and why.
-    pub not_importable: &'static [(&'static str, &'static str)],
+    pub not_importable: Vec<(&'static str, &'static str)>,
 }
 
 impl ImportFormat {
-    /// A format with names or expressions as matchers.
-    pub(super) const BASE: Self = Self {
-        searches: false,
-        timeout: "60s",
-        prompt_timeout: None,
-        shell: None,
-        speaks_claude: |_, _| true,
-        not_importable: &[],
-    };
+    /// Returns whether the scripts of an event, with a matcher, read and answer the words of Claude Code.
+    pub fn speaks_claude(&self, native: &NativeEvent, matcher: &str) -> bool {
+        let is_own = self.own_events.contains(&native.name)
+            || self.own_tools.iter().any(|tool| matcher.contains(tool));
+        self.speaks_claude && !is_own
+    }
 }

@@ -127,11 +127,9 @@ impl From<Diagnostics> for CommandError {
 
 impl From<ListenError> for CommandError {
     fn from(error: ListenError) -> Self {
-        let failed = Self::usage(error.to_string());
-        match error.hint() {
-            Some(hint) => failed.hint(hint),
-            None => failed,
-        }
+        let mut failed = Self::usage(error.to_string());
+        failed.hints.extend(error.hint());
+        failed
     }
 }
 

@@ -4,25 +4,14 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Session, Transcripts};
+use super::Session;
 use crate::payload::arguments;
-use crate::{Agent, user_directory};
 use hookexec_calls::shell::{is_shell, quoted_words};
-
-pub(crate) static TRANSCRIPTS: Transcripts = Transcripts {
-    directory: || user_directory(Agent::Codex.settings()?),
-    within: "sessions",
-    endings: &[".jsonl"],
-    print: None,
-    marks: &["_call", "\"session_meta\"", "\"turn_context\"", "\"item_completed\""],
-    before: "PreToolUse",
-    take,
-};
 
 const AFTER: &str = "PostToolUse";
 const RESPONSE: &str = "tool_response";
 
-fn take(line: &Value, session: &mut Session<'_>) {
+pub(super) fn take(line: &Value, session: &mut Session<'_>) {
     let payload = &line["payload"];
     let (Some(kind), Some(time)) = (line["type"].as_str(), line["timestamp"].as_str()) else {
         return;
@@ -33,9 +22,9 @@ fn take(line: &Value, session: &mut Session<'_>) {
     }
     match kind {
         "session_meta" => {
-            session.is_known = true;
+            session.transcript.is_known = true;
             payload["id"].as_str().unwrap_or_default().clone_into(&mut session.id);
-            session.version = payload["cli_version"].as_str().map(str::to_owned);
+            session.transcript.version = payload["cli_version"].as_str().map(str::to_owned);
         }
         "response_item" => take_item(payload, session),
         "event_msg" if payload["type"] == "item_completed" => {

@@ -3,10 +3,8 @@
 //!
 //! The formats are those that the clients of the measured versions wrote.
 
-pub(super) mod claude_code;
-pub(super) mod codex;
-pub(super) mod gemini;
-pub(super) mod opencode;
+mod codex;
+mod formats;
 mod session;
 
 use std::fs::{self, File};
@@ -14,11 +12,13 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
+use hookexec_files::directories::base_directory;
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::payload::PayloadError;
-use super::{Agent, AgentInputError, NativeCall, adapter, payload};
+use super::{Agent, AgentInputError, NativeCall, payload};
 pub use session::SeenCalls;
 use session::Session;
 
@@ -26,21 +26,21 @@ use session::Session;
 const LONGEST_LINE: u64 = 16 << 20;
 
 /// Where an agent keeps its transcripts, and how they are read.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Transcripts {
-    /// Finds the agent's directory.
-    directory: fn() -> Option<PathBuf>,
-    /// The directory of transcripts in it.
+    /// The directory of transcripts in that of the agent.
     within: &'static str,
     /// The endings of their names.
-    endings: &'static [&'static str],
-    /// Prints the lines of a database since a time, with the agent's own program.
-    print: Option<fn(&Path, &str) -> io::Result<File>>,
+    endings: Vec<&'static str>,
+    /// Whether the agent's own program has to print them.
+    #[serde(default)]
+    pub is_database: bool,
     /// A line that counts has one of these texts.
-    marks: &'static [&'static str],
+    marks: Vec<String>,
     /// The agent's event before a call.
     before: &'static str,
-    /// Takes the calls and the results out of one line.
-    take: fn(&Value, &mut Session<'_>),
 }
 
 /// One thing that is found in a transcript.
@@ -73,33 +73,25 @@ pub struct Transcript {
     pub is_known: bool,
 }
 
-impl Agent {
-    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
-    pub fn transcripts(self) -> Option<&'static Transcripts> {
-        adapter(self).transcripts
-    }
-}
-
 impl Transcripts {
-    /// Returns the directory of the transcripts; `None` without a home directory.
-    pub fn directory(&self) -> Option<PathBuf> {
-        Some((self.directory)()?.join(self.within))
+    /// Returns the directory of the transcripts of `agent`; `None` without a home directory.
+    pub fn directory(&self, agent: Agent) -> Option<PathBuf> {
+        let directory = match agent.settings() {
+            Some(_) => agent.place()?.user_directory()?,
+            None => base_directory("XDG_DATA_HOME", ".local/share")?,
+        };
+        Some(directory.join(self.within))
     }
 
-    /// Returns whether the agent's own program has to print them.
-    pub fn is_database(&self) -> bool {
-        self.print.is_some()
-    }
-
-    /// Returns the transcripts that were written to since `since`, the newest first.
+    /// Returns the transcripts of `agent` that were written to since `since`, the newest first.
     ///
     /// # Errors
     /// When a directory can't be read.
-    pub fn files(&self, since: SystemTime) -> io::Result<Vec<PathBuf>> {
+    pub fn files(&self, agent: Agent, since: SystemTime) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         // How deep the directories are searched.
-        let deepest = if self.is_database() { 0 } else { 6 };
-        if let Some(directory) = self.directory()
+        let deepest = if self.is_database { 0 } else { 6 };
+        if let Some(directory) = self.directory(agent)
             && directory.is_dir()
         {
             self.search(&directory, since, deepest, &mut files)?;
@@ -131,7 +123,7 @@ impl Transcripts {
                 self.endings.iter().any(|ending| name.to_string_lossy().ends_with(ending));
             // A database is written to later, from a file beside it.
             let modified = metadata.modified()?;
-            let is_new = self.is_database() || modified >= since;
+            let is_new = self.is_database || modified >= since;
             if metadata.is_file() && is_transcript && is_new {
                 files.push((modified, path));
             }
@@ -153,9 +145,12 @@ impl Transcripts {
         until: Option<Instant>,
         mut each: impl FnMut(Found),
     ) -> io::Result<Transcript> {
-        let file = match self.print {
-            Some(print) => print(path, since)?,
-            None => File::open(path)?,
+        let file = if self.is_database { formats::print(path, since)? } else { File::open(path)? };
+        let take = match agent {
+            Agent::ClaudeCode => formats::take_claude_code,
+            Agent::Codex => codex::take,
+            Agent::Gemini => formats::take_gemini,
+            _ => formats::take_opencode,
         };
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let mut session = Session::new(agent, self.before, path, since, seen, &mut each);
@@ -178,12 +173,12 @@ impl Transcripts {
                 continue;
             }
             match self.parse(&bytes) {
-                Ok(Some(value)) => (self.take)(&value, &mut session),
+                Ok(Some(value)) => take(&value, &mut session),
                 Ok(None) => {}
                 Err(why) => (session.each)(Found::Broken { line, why }),
             }
         }
-        Ok(Transcript { version: session.version, is_known: session.is_known })
+        Ok(session.transcript)
     }
 
     /// Reads a line; `None` if it is JSON that does not count.

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::Found;
+use super::{Found, Transcript};
 use crate::Agent;
 use crate::read::{AgentInputError, NativeCall, call};
 use hookexec_files::locks::locked;
@@ -35,8 +35,7 @@ pub(super) struct Session<'s> {
     pub(super) project: String,
     /// The time of the line, as RFC 3339 in UTC.
     pub(super) time: String,
-    pub(super) version: Option<String>,
-    pub(super) is_known: bool,
+    pub(super) transcript: Transcript,
     /// Calls under names that may be none of the tool's, until a line says more.
     held: HashMap<String, (String, Value)>,
     /// Each call that has no result yet.
@@ -71,8 +70,7 @@ impl<'s> Session<'s> {
             cwd: String::new(),
             project: String::new(),
             time: String::new(),
-            version: None,
-            is_known: false,
+            transcript: Transcript::default(),
             held: HashMap::new(),
             waiting: HashMap::new(),
             waiting_bytes: 0,

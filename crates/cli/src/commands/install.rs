@@ -155,7 +155,7 @@ impl Args {
         let entries = planned(file.agent, &options, timeout, &events);
         let (before, new) = match file.plugin() {
             Some(plugin) => {
-                let new = file.plugin_text(plugin.text, &options.program, within_of(timeout));
+                let new = file.plugin_text(plugin, &options.program, within_of(timeout));
                 if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
                     return Err(CommandError::usage(format!("{path} is not hookexec's plugin"))
                         .hint("move it to another name and try again"));

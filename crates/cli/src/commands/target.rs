@@ -78,8 +78,7 @@ impl TargetArgs {
         let title = agent.title();
         match (agent.plugin(), self.scope) {
             (Some(plugin), _) => CommandError::usage(format!(
-                "{title} has no settings for hooks: copy its plugin from `{}` of hookexec's repository",
-                plugin.source
+                "{title} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository"
             )),
             (None, Scope::User) => KeepError::NoHome.into(),
             (None, Scope::Project) => CommandError::usage(format!(

@@ -74,11 +74,6 @@ pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
     file.and_then(|mut file| file.write_all(text.as_bytes())).or_usage(unwritable(path))
 }
 
-/// Writes a file, in the place of one that is there.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
-    std::fs::write(path, bytes).or_usage(unwritable(path))
-}
-
 /// Makes a directory, and those above it.
 pub(crate) fn create_directory(path: &Path) -> Result<(), CommandError> {
     std::fs::create_dir_all(path).or_usage(format_args!("can't make {}", path.display()))

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::time::{Duration, SystemTime};
 
 use self::system::Stamp;
-use super::watched::Place;
+use super::watched::{Place, Watch};
 
 #[cfg_attr(unix, path = "stamp/unix.rs")]
 #[cfg_attr(windows, path = "stamp/windows.rs")]
@@ -75,8 +75,8 @@ type PlaceStamp = Result<Stamp, ErrorKind>;
 
 fn stamp_of(place: &Place) -> PlaceStamp {
     match place.metadata() {
-        Ok(found) if place.has_only_rights() => Ok(Stamp::of_rights(&found)),
-        Ok(found) => Ok(Stamp::new(place.path(), &found)),
+        Ok(found) if place.watch == Watch::Rights => Ok(Stamp::of_rights(&found)),
+        Ok(found) => Ok(Stamp::new(&place.path, &found)),
         Err(error) => Err(error.kind()),
     }
 }
@@ -146,7 +146,7 @@ mod tests {
         fs::write(&own, "").unwrap();
         assert!(stamps.outdated(), "a file in the place of a directory");
 
-        let place = Place::rights_of(directory.path().to_path_buf());
+        let place = Place { path: directory.path().to_path_buf(), watch: Watch::Rights };
         let since = SystemTime::now();
         let stamps = Stamps::take(vec![place], Stamps::default(), since, None);
         fs::write(directory.path().join("new"), "").unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use super::directory::FILE;
@@ -17,13 +17,13 @@ use hookexec_files::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
 /// A place that was looked at: a file, a directory whose entries count, or nothing yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    path: PathBuf,
-    watch: Watch,
+    pub(super) path: PathBuf,
+    pub(super) watch: Watch,
 }
 
 /// The part of a place that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Watch {
+pub(super) enum Watch {
     /// The target, where links are followed.
     Target,
     /// The place of a project's hooks, which are not read through links.
@@ -36,21 +36,6 @@ impl Place {
     /// Returns the place at `path`, where links are followed.
     pub fn at(path: PathBuf) -> Self {
         Self { path, watch: Watch::Target }
-    }
-
-    /// Returns a directory of which only the owner and the rights count.
-    pub(super) fn rights_of(path: PathBuf) -> Self {
-        Self { path, watch: Watch::Rights }
-    }
-
-    /// Returns its path.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Returns whether only the owner and the rights count.
-    pub(super) fn has_only_rights(&self) -> bool {
-        self.watch == Watch::Rights
     }
 
     /// Returns what is there now. A link that leads nowhere, or that is not followed, is there itself. Takes
@@ -136,7 +121,7 @@ impl Loaded {
             places.push(Place::at(directory.join(DROP_INS)));
         }
         for directory in above {
-            places.push(Place::rights_of(directory));
+            places.push(Place { path: directory, watch: Watch::Rights });
         }
         for policy in &self.policies {
             places.push(Place::at(policy.store.state_file()));
@@ -153,6 +138,7 @@ impl Loaded {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
 
@@ -210,7 +196,7 @@ mod tests {
 
         options.isolated = true;
         let mut places = load(&options).unwrap().places(&options);
-        places.retain(|place| !place.has_only_rights());
+        places.retain(|place| place.watch != Watch::Rights);
         let named = ["managed/hooks.d", "managed/hooks.yaml", "named.yaml"];
         assert_eq!(places, named.map(|path| Place::at(at(path))));
     }

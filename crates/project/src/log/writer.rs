@@ -58,10 +58,7 @@ struct Inner {
 
 /// Returns the recorder of a configuration; `None` when no file says `audit:`.
 pub fn recorder(config: &Config, env: &BTreeMap<OsString, OsString>) -> Option<Arc<dyn Recorder>> {
-    match Auditor::of(config, env) {
-        Some(auditor) => Some(Arc::new(auditor)),
-        None => None,
-    }
+    Some(Arc::new(Auditor::of(config, env)?))
 }
 
 impl Auditor {
@@ -73,8 +70,7 @@ impl Auditor {
         let (logs, sources) = (separate(&config.audit), Sources::of(config));
         let room = Arc::new(Semaphore::new(MAX_WAITING as usize));
         let is_slow = AtomicBool::new(false);
-        let traceparent = env.get(OsStr::new("TRACEPARENT"));
-        let traceparent = traceparent.and_then(|text| span(text.to_str()));
+        let traceparent = span(env.get(OsStr::new("TRACEPARENT")).and_then(|text| text.to_str()));
         Some(Self(Arc::new(Inner { logs, redactor, sources, traceparent, room, is_slow })))
     }
 

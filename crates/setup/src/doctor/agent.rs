@@ -19,7 +19,7 @@ use crate::settings::call::{Call, CallOptions};
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::{AgentFile, inspect};
-use crate::settings::{Scope, user_directory, value_of};
+use crate::settings::{Scope, value_of};
 use crate::waits::{kept_timeout, needed_timeout};
 
 /// Returns what is found about the agents that the user `asked` about, or else about those that are used
@@ -191,11 +191,11 @@ impl<'v> Visit<'v> {
             self.codex_approval(file);
         }
         if scope == Scope::Project
-            && let Some(layout) = self.agent.settings()
-            && let Some(trusted) = layout.trusted_folders
+            && let (Some(layout), Some(place)) = (self.agent.settings(), self.agent.place())
+            && let Some(trusted) = &layout.trusted_folders
         {
-            let directory = user_directory(layout).unwrap_or_default();
-            self.folder_trust(&trusted, &directory);
+            let directory = place.user_directory().unwrap_or_default();
+            self.folder_trust(trusted, &directory);
         }
     }
 
@@ -238,7 +238,7 @@ impl<'v> Visit<'v> {
         }
         let settings = value_of(&directory.join(file));
         let project = files::real(self.project);
-        for key in *keys {
+        for key in keys {
             for folder in settings[key].as_array().into_iter().flatten() {
                 // Folders in a trusted one are trusted as well.
                 if let Some(folder) = folder.as_str()

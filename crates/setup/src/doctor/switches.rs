@@ -51,13 +51,13 @@ fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf,
     let mut found = Vec::new();
     for file in files {
         found.push((file.path.clone(), file.scope));
-        if let Some(plugin) = agent.plugin() {
-            found.push((beside(&file.path, plugin.package.file), file.scope));
+        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
+            found.push((beside(&file.path, package.file), file.scope));
         }
     }
-    let Some(layout) = agent.settings() else { return found };
-    let (directory, name) = layout.in_project();
-    for other in layout.switch_files {
+    let (Some(layout), Some(place)) = (agent.settings(), agent.place()) else { return found };
+    let (directory, name) = place.in_project();
+    for other in &layout.switch_files {
         for file in files {
             if file.scope == Scope::User && !other.starts_with("..") {
                 found.push((beside(&file.path, other), Scope::User));
@@ -83,7 +83,7 @@ fn value_off<'v>(
         return None;
     }
     let mut value = file;
-    for key in switch.keys {
+    for key in &switch.keys {
         value = value.get(key)?;
     }
     let is_off = match switch.off {
@@ -140,7 +140,7 @@ fn excludes(patterns: &Value) -> bool {
 /// Returns the administrator's files. A directory stands for the JSON files in it.
 fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for file in layout.managed_files {
+    for file in &layout.managed_files {
         let path = match file.strip_prefix('$') {
             Some(variable) => env::var_os(variable).unwrap_or_default().into(),
             None => root.join(file.trim_start_matches('/')),

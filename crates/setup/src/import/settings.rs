@@ -106,7 +106,7 @@ impl<'n> Importer<'n> {
             return self.import.reader.refuse(node, "an entry needs `hooks`");
         };
         let limits = self.limits(place, &matcher, (native, event))?;
-        let is_claudes = (self.format.speaks_claude)(native, &matcher);
+        let is_claudes = self.format.speaks_claude(native, &matcher);
         for node in hooks {
             if let Some(hook) = self.hook(node, event, is_claudes) {
                 self.import.add_hook(event, &limits, hook);

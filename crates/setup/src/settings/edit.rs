@@ -46,7 +46,7 @@ impl PlannedEntry {
         let decides = self.native.is_deciding();
         let is_strict = decides || self.native.event == Some(Event::PostToolUse);
         let mut hook = Members::new();
-        for member in layout.members {
+        for member in &layout.members {
             let (key, value): (&str, Json) = match member {
                 EntryMember::Type => ("type", "command".into()),
                 EntryMember::Name => ("name", "hookexec".into()),
@@ -103,10 +103,10 @@ impl AgentFile {
         let text = if left.trim().is_empty() { "{}\n" } else { &left };
         let tree = text::tree(text)?;
         let object = tree.object_value().ok_or(SettingsError::NotAnObject)?;
-        if let Some(version) = layout.version
+        if let Some(version) = &layout.version
             && object.get("version").is_none()
         {
-            object.append("version", Json::Number(version.to_owned()));
+            object.append("version", Json::Number(version.to_string()));
         }
         for entry in missing {
             let is_one_list = layout.shape == EntryShape::Triggers;
@@ -152,7 +152,7 @@ impl AgentFile {
         let (_, within) = text.split_once("process.env.HOOKEXEC_SECONDS ?? ")?;
         let program = parse_json(program.lines().next()?).ok()?.as_str()?.to_owned();
         let within = within.split_once(')')?.0.parse().ok()?;
-        let is_same = self.plugin_text(plugin.text, &program, within) == text;
+        let is_same = self.plugin_text(plugin, &program, within) == text;
         if is_same { Some(program) } else { None }
     }
 
@@ -189,7 +189,7 @@ mod tests {
                 continue;
             };
             let Some(plugin) = file.plugin() else { continue };
-            let text = file.plugin_text(plugin.text, "/a \"b\"/hookexec", 54);
+            let text = file.plugin_text(plugin, "/a \"b\"/hookexec", 54);
             assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
             assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");
             assert!(file.is_plugin(&text) && !file.is_plugin("// mine"));

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use hookexec_agents::{Agent, EntryShape, HookSettings, PluginFile, ProjectPlace, named_by};
-use hookexec_files::directories::{base_directory, is_repository};
+use hookexec_agents::{Agent, EntryShape, HookSettings, ProjectPlace};
+use hookexec_files::directories::is_repository;
 use hookexec_files::files;
 use serde_json::{Value, json};
 
 use super::entry::Entry;
-use super::{Scope, SettingsError, beside, store, text, toml, user_directory, value_at, value_of};
+use super::{Scope, SettingsError, beside, store, text, toml, value_at, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
 /// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
@@ -60,10 +60,7 @@ impl AgentFile {
     /// Looks at the file of one scope; `None` without a home directory, or if the agent has no such
     /// file.
     pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        let (path, root) = match agent.settings() {
-            Some(layout) => settings_path(layout, scope, project)?,
-            None => (plugin_path(&agent.plugin()?.file?, scope, project)?, &[][..]),
-        };
+        let (path, root) = path_in(agent, scope, project)?;
         let (text, error) = match store::read(&path) {
             Ok(text) => (text, None),
             Err(error) => (None, Some(error)),
@@ -98,9 +95,9 @@ impl AgentFile {
         later
     }
 
-    /// Returns the agent's plugin, if this is the file of one.
-    pub fn plugin(&self) -> Option<PluginFile> {
-        self.agent.plugin()?.file
+    /// Returns the text of the agent's plugin, if this is the file of one.
+    pub fn plugin(&self) -> Option<&'static str> {
+        self.agent.plugin_text()
     }
 
     /// Returns the entries that call hookexec.
@@ -149,9 +146,9 @@ impl AgentFile {
 
     /// Returns whether the agent seems to be used here.
     pub fn is_found(&self) -> bool {
-        let directory = match self.agent.settings() {
-            Some(layout) => user_directory(layout),
-            None => self.path.ancestors().nth(2).map(Path::to_owned),
+        let directory = match (self.agent.settings(), self.agent.place()) {
+            (Some(_), Some(place)) => place.user_directory(),
+            _ => self.path.ancestors().nth(2).map(Path::to_owned),
         };
         self.path.exists() || directory.is_some_and(|directory| directory.is_dir())
     }
@@ -183,7 +180,7 @@ impl AgentFile {
             return self.entries_in(layout, &toml::value(text)?, is_checked);
         }
         let value = text::value(text, true)?;
-        if is_checked && !layout.lenient && text::value(text, false).is_err() {
+        if is_checked && layout.without_comments && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
         self.entries_in(layout, &value, is_checked)
@@ -208,25 +205,29 @@ pub(crate) fn up_to_repository(project: &Path) -> Vec<&Path> {
     vec![project]
 }
 
-/// Returns the settings file and the keys that lead to its events; `None` without a home directory, or
-/// if the agent reads no hooks of a project.
-fn settings_path(
-    layout: &HookSettings,
+/// Returns the file of settings or of a plugin, and the keys that lead to its events; `None` without a home
+/// directory, or if the agent has no such file.
+fn path_in(
+    agent: Agent,
     scope: Scope,
     project: &Path,
 ) -> Option<(PathBuf, &'static [&'static str])> {
-    let path = match scope {
-        Scope::Project if layout.only_of_user => return None,
-        Scope::Project => {
-            let (directory, file) = layout.in_project();
-            let place = match layout.project_place {
-                ProjectPlace::Root => up_to_repository(project).pop().unwrap_or(project),
+    let (place, layout) = (agent.place()?, agent.settings());
+    let path = match (scope, layout) {
+        (Scope::Project, Some(HookSettings { only_of_user: true, .. })) => return None,
+        (Scope::Project, _) => {
+            let (directory, file) = place.in_project();
+            let above = match layout {
+                Some(HookSettings { project_place: ProjectPlace::Root, .. }) => {
+                    up_to_repository(project).pop().unwrap_or(project)
+                }
                 _ => project,
             };
-            place.join(directory).join(file)
+            above.join(directory).join(file)
         }
-        Scope::User => user_directory(layout)?.join(layout.file),
+        (Scope::User, _) => place.user_directory()?.join(place.file),
     };
+    let Some(layout) = layout else { return Some((path, &[])) };
     // A new file would switch the hooks in the older one off.
     if let Some(older) = layout.older_file
         && !path.exists()
@@ -236,19 +237,7 @@ fn settings_path(
             return Some((older, &["hooks"]));
         }
     }
-    Some((path, layout.root))
-}
-
-fn plugin_path(file: &PluginFile, scope: Scope, project: &Path) -> Option<PathBuf> {
-    let directory = match (scope, named_by(file.directory_variable)) {
-        (Scope::Project, _) => project.join(file.project),
-        (Scope::User, Some(directory)) => directory,
-        (Scope::User, None) if file.is_in_config => {
-            base_directory("XDG_CONFIG_HOME", ".config")?.join(file.directory)
-        }
-        (Scope::User, None) => hookexec::home_directory()?.join(file.directory),
-    };
-    Some(directory.join(file.file))
+    Some((path, &layout.root))
 }
 
 /// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
@@ -263,7 +252,7 @@ fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
         places.push((Scope::User, hookexec::home_directory()?.join(mark.file)));
     }
     for (scope, path) in places {
-        let is_installed = match mark.keys {
+        let is_installed = match mark.keys.as_slice() {
             [] => path.is_file(),
             keys => has_enabled_plugin(value_at(&value_of(&path), keys)),
         };

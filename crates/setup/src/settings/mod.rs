@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Event;
 use hookexec::wire::WireError;
-pub use hookexec_agents::user_directory;
 use hookexec_agents::{Agent, NativeEvent};
 use serde_json::Value;
 
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn every_agent_has_its_settings_and_its_entries() {
-        for agent in Agent::with_settings() {
+        for agent in Agent::all().filter(|agent| agent.settings().is_some()) {
             let of = |scope| AgentFile::inspect(agent, scope, Path::new("/project"));
             let settings = of(Scope::Project).or_else(|| of(Scope::User)).unwrap();
             let text = settings.with("", &entries(agent)).unwrap();
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_decision_before_a_tool_is_installed_once() {
-        for agent in Agent::with_settings() {
+        for agent in Agent::all().filter(|agent| agent.settings().is_some()) {
             let before: Vec<_> = events(agent, &Event::all().collect::<Vec<_>>())
                 .into_iter()
                 .filter(|native| native.event == Some(Event::PreToolUse) && native.tool.is_none())

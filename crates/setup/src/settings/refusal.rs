@@ -1,7 +1,6 @@
 //! Entries that an agent can't read, and for which it reads no hook of the whole file or event.
 
 use hookexec_agents::{Agent, EntryShape, HookSettings, Intolerance};
-use hookexec_files::json::parse_json;
 use serde_json::Value;
 
 use super::SettingsError;
@@ -23,7 +22,7 @@ pub(super) fn check(
     let found = match (layout.intolerance, layout.shape) {
         (Intolerance::None, _) => version(layout, settings),
         (_, EntryShape::Tables) => tables(agent, layout, &events["hooks"]),
-        _ => groups(layout.intolerance, layout.root, events),
+        _ => groups(layout.intolerance, &layout.root, events),
     };
     let Err((place, wrong)) = found else { return Ok(()) };
     let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
@@ -33,8 +32,7 @@ pub(super) fn check(
 /// Checks the version of the file, which may be missing.
 fn version(layout: &HookSettings, settings: &Value) -> Result<(), Mistake> {
     let Some(version) = settings.get("version") else { return Ok(()) };
-    let known = parse_json(layout.version.unwrap_or_default()).unwrap_or_default();
-    if known.is_null() || *version == known {
+    if layout.version.as_ref().is_none_or(|known| known == version) {
         return Ok(());
     }
     Err(("version".to_owned(), "is not the one that it knows"))
@@ -82,7 +80,7 @@ fn tables(agent: Agent, layout: &HookSettings, hooks: &Value) -> Result<(), Mist
                 return Err((format!("{place}.{key}"), "is not a text that it knows"));
             }
         }
-        member(&place, hook, layout.longest_wait)?;
+        member(&place, hook, layout.longest_wait.unwrap_or(u64::MAX))?;
         if hook.get("command").is_none() || hook.get(event).is_none() {
             return Err((place, "is not a table with `command` and its event"));
         }

@@ -156,8 +156,8 @@ impl Args {
         let scope = if self.user { Scope::User } else { Scope::Project };
         let mut is_named = false;
         for agent in Agent::all() {
-            let Some(settings) = agent.settings() else { continue };
-            if !project.join(settings.in_project().0).exists() {
+            let (Some(_), Some(place)) = (agent.settings(), agent.place()) else { continue };
+            if !project.join(place.in_project().0).exists() {
                 continue;
             }
             let title = agent.title();

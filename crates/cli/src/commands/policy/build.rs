@@ -9,7 +9,7 @@ use hookexec_setup::scripts;
 
 use crate::Exit;
 use crate::console::output;
-use crate::error::{CommandError, OrCommandError as _, warn};
+use crate::error::{CommandError, OrCommandError as _, unwritable, warn};
 
 /// Stands for the projects that the hooks will run in. Nothing is there.
 const ANY_PROJECT: &str = "/any-project";
@@ -47,7 +47,7 @@ impl Args {
             Some(path) => path.clone(),
             None => format!("{}-{}.tar", self.name, self.version).into(),
         };
-        output::write(&path, &bytes)?;
+        std::fs::write(&path, &bytes).or_usage(unwritable(&path))?;
         // That of other bytes.
         let _ = std::fs::remove_file(policy::signature_of(&path));
         output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;

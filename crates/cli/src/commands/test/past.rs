@@ -94,14 +94,14 @@ impl Survey {
 
     /// Judges all calls, by several threads.
     pub(crate) fn run(&self) -> Result<Past, CommandError> {
-        let files = self.transcripts.files(SystemTime::from(self.since));
+        let files = self.transcripts.files(self.agent, SystemTime::from(self.since));
         let mut files = files.or_usage("can't read the directory of transcripts")?;
         if self.until.is_none() {
             // Those of one project follow each other: the policy is built for each project.
             files.sort_by(|one, other| one.parent().cmp(&other.parent()));
         }
         if files.is_empty() {
-            let place = self.transcripts.directory().unwrap_or_default();
+            let place = self.transcripts.directory(self.agent).unwrap_or_default();
             let problem = format!("no transcripts since {:.0} in {}", self.since, place.display());
             return Err(CommandError::data(problem).hint("`--since 90d` looks further back"));
         }
@@ -383,7 +383,7 @@ pub(crate) fn last_days(hooks: &Path) -> String {
     for agent in Agent::all() {
         let Ok(since) = since("30d") else { continue };
         let Ok(mut survey) = Survey::new(agent, since, &[hooks.to_owned()], None) else { continue };
-        if survey.transcripts.is_database() {
+        if survey.transcripts.is_database {
             continue;
         }
         survey.until = Some(Instant::now() + QUICK);
