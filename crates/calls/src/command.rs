@@ -7,6 +7,7 @@ use super::shells::is_shell;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
+use std::sync::Arc;
 
 /// How much of a word is known before a shell reads it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -263,6 +264,8 @@ pub struct Frame {
     pub other_shell: bool,
     /// Whether a substitution stands around it.
     pub(super) substituted: bool,
+    /// The redirections for the input of the program that runs it.
+    pub(super) inputs: Arc<[Redirection]>,
 }
 
 impl Frame {
@@ -271,6 +274,11 @@ impl Frame {
         let mut inner = self.clone();
         inner.wrappers.push(program.to_owned());
         inner
+    }
+
+    /// Returns whether something is written to the input of what runs in it.
+    pub(super) fn has_input(&self) -> bool {
+        self.piped || !self.inputs.is_empty()
     }
 
     /// Returns the name of the program that runs it; nothing without one.

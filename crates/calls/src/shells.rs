@@ -175,7 +175,7 @@ fn is_plain_setting(text: &str) -> bool {
 
 /// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
 /// interpreter.
-pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inner<'w> {
+pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     if EVALUATORS.contains(&name) && words.iter().any(has_expanded_index) {
         return Inner::Unknown;
     }
@@ -192,7 +192,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
         ("source" | ".", [script, ..]) => file(script, true),
         ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
         _ if is_shell(name) => shell_code(words),
-        _ if is_interpreter(name) => interpreter(words, reads_input),
+        _ if is_interpreter(name) => interpreter(words),
         _ => Inner::Nothing,
     }
 }
@@ -240,7 +240,7 @@ fn shell_code(mut words: &[Word]) -> Inner<'_> {
             option if option.starts_with("--") => return Inner::Unknown,
             option if option.starts_with(['-', '+']) => {
                 match (option.contains('c'), option.contains(['o', 'O', 's'])) {
-                    (true, false) => return text_of_c(words),
+                    (true, false) => return text_of_c(words.first()),
                     // A text that is only checked.
                     (false, false) if option == "-n" && !has_options(words) => {
                         return Inner::Nothing;
@@ -265,7 +265,7 @@ fn has_options(words: &[Word]) -> bool {
 }
 
 /// Returns what an interpreter runs.
-fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
+fn interpreter(mut words: &[Word]) -> Inner<'_> {
     while let [word, behind @ ..] = words {
         let code = match &*word.text {
             "-" => break,
@@ -282,7 +282,7 @@ fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
             _ => Inner::Unknown,
         };
     }
-    if reads_input { Inner::Unknown } else { Inner::Nothing }
+    Inner::Input
 }
 
 /// Returns whether the output of a command is a part of a word.
@@ -318,8 +318,8 @@ fn names_only_places(text: &str) -> bool {
 }
 
 /// Returns the text behind `-c`; further options may stand before it.
-pub(super) fn text_of_c(words: &[Word]) -> Inner<'_> {
-    match words.first() {
+pub(super) fn text_of_c(text: Option<&Word>) -> Inner<'static> {
+    match text {
         Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
             Inner::Text(text.text.clone())
         }

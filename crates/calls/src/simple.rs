@@ -1,12 +1,13 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, has_word, line_of};
+use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
-use super::names::{FETCHERS, STARTING, STAYING};
+use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
 use super::reader::Found;
 use super::shells::{self, is_interpreter, names_evaluated};
 use super::wrappers::{self, Inner, Run};
+use std::sync::Arc;
 
 impl SimpleCommand {
     /// Returns the name of the program; nothing without one.
@@ -72,7 +73,8 @@ impl Found {
         let is_path = program.text.contains('/');
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
-        let (place, inner) = (self.commands.len(), command.frame.within(&name));
+        let place = self.commands.len();
+        let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
         let written = match is_path {
             _ if !program.is_known() || is_fetched => Written::Unknown,
@@ -80,7 +82,7 @@ impl Found {
             false => Written::No,
         };
         let hidden = match written {
-            Written::No => self.inner(arguments, &inputs, inner),
+            Written::No => self.inner(arguments, inner),
             Written::Unknown => Hidden::Anything,
             Written::Text(text) => self.script(&interpreter_of(&text), &text, inner),
         };
@@ -95,21 +97,20 @@ impl Found {
     }
 
     /// Adds what a program runs, and returns what it runs that can't be read.
-    fn inner(&mut self, words: &[Word], inputs: &[Redirection], inner: Frame) -> Hidden {
+    fn inner(&mut self, words: &[Word], inner: Frame) -> Hidden {
         let name = &*inner.program().to_owned();
-        let reads_input = inner.piped || !inputs.is_empty();
         // So many programs run one another in no command of people.
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
         let found = match wrappers::inner(name, words) {
-            Inner::Nothing => shells::code(name, words, reads_input),
+            Inner::Nothing => shells::code(name, words),
             // `bun x` runs a program, and `bun x.ts` a file.
             found => found,
         };
         match found {
-            Inner::Nothing => self.without_command(inputs, &inner),
-            Inner::Input => self.input(inputs, inner),
+            Inner::Nothing => Hidden::Nothing,
+            Inner::Input => self.input(inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),
             Inner::Text(text) if name == "trap" => {
@@ -129,30 +130,22 @@ impl Found {
                     return Hidden::Nothing;
                 }
                 let all = [&[Word::known(name)][..], words].concat();
-                Hidden::of_words(&all, inner.more || reads_input)
+                Hidden::of_words(&all, inner.more || inner.has_input())
             }
             Inner::Shown(words) => Hidden::of_words(words, inner.more),
             Inner::Commands(runs) => {
-                let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
+                let is_known = runs.into_iter().all(|run| self.run(run, &inner));
                 if is_known { Hidden::Nothing } else { Hidden::Anything }
             }
         }
     }
 
-    /// Adds the commands of a program without a command in its words: some start a shell then.
-    fn without_command(&mut self, inputs: &[Redirection], inner: &Frame) -> Hidden {
-        if STARTING.contains(&inner.program()) && (inner.piped || !inputs.is_empty()) {
-            return self.input(inputs, inner.clone());
-        }
-        Hidden::Nothing
-    }
-
     /// Adds a command in the words of another, and returns whether it can be known.
-    fn run(&mut self, run: Run, inputs: &[Redirection], inner: &Frame) -> bool {
+    fn run(&mut self, run: Run, inner: &Frame) -> bool {
         self.inner_words += run.words.len();
         // The words to come are the command, but `xargs` alone runs `echo`.
         if run.words.is_empty() {
-            return !inner.more && self.without_command(inputs, inner) == Hidden::Nothing;
+            return !inner.more;
         }
         let more = inner.more || run.more;
         // Each of the words is copied: 20 ms.
@@ -168,8 +161,8 @@ impl Found {
         let mut command = self.begun(&Frame { more, ..inner.clone() });
         // In another directory a program reads the settings of another project.
         command.is_certain &= !moves;
-        let (assignments, redirections) = (run.assignments, inputs.to_vec());
-        self.simple(SimpleCommand { words, assignments, redirections, ..command });
+        let assignments = run.assignments;
+        self.simple(SimpleCommand { words, assignments, ..command });
         if moves {
             self.history = before;
         }
@@ -206,11 +199,17 @@ impl Found {
     }
 
     /// Adds the commands that a shell reads from its input, if that is one text.
-    fn input(&mut self, inputs: &[Redirection], inner: Frame) -> Hidden {
-        match inputs {
+    fn input(&mut self, inner: Frame) -> Hidden {
+        let inputs = Arc::clone(&inner.inputs);
+        match &*inputs {
+            _ if inner.more => Hidden::Anything,
             // zsh reads a pipe beside it, too.
             [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
-                self.inner_text(&one.word.text, inner)
+                self.inner_text(&one.word.text, Frame { inputs: Arc::default(), ..inner })
+            }
+            [] if !inner.piped && !shells::is_shell(inner.program()) => {
+                self.without_input += 1;
+                Hidden::Nothing
             }
             _ => Hidden::Anything,
         }
@@ -307,21 +306,6 @@ enum Written {
     No,
     Text(String),
     Unknown,
-}
-
-/// Returns whether one of these commands would run what stands in its input. The command that `ssh` runs
-/// stands behind it.
-pub(super) fn read_code(commands: &[SimpleCommand]) -> bool {
-    for (at, command) in commands.iter().enumerate() {
-        let name = command.program();
-        let is_alone = !matches!(commands.get(at + 1), Some(next) if next.frame.program() == name);
-        if is_alone && STARTING.contains(&&*name)
-            || command.words.len() == 1 && is_interpreter(&name)
-        {
-            return true;
-        }
-    }
-    false
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

@@ -127,6 +127,28 @@ fn what_a_command_runs_is_a_command_too() {
         ("time -- rm x", &["time -- rm x", "time: rm x"]),
         ("echo $(a $(b $(c)))", &["c", "b $(c) ?", "a $(b $(c)) ?", "echo $(a $(b $(c))) ?"]),
         ("cat <<E\n$(rm x)\nE", &["rm x", "cat ?"]),
+        // A text option of the inner program, and values that hold the letter of one.
+        ("flock l psql -c x", &["flock l psql -c x", "flock: psql -c x"]),
+        ("flock l -c 'rm x'", &["flock l -c rm x", "flock: rm x"]),
+        ("script -q o psql -c x", &["script -q o psql -c x", "script: psql -c x"]),
+        ("script o -c 'rm x'", &["script o -c rm x", "script: rm x"]),
+        ("env -uSHELL rm x", &["env -uSHELL rm x", "env: rm x"]),
+        ("env -CSrc rm x", &["env -CSrc rm x", "env: rm x ?"]),
+        ("env -iSrm x 'y z'", &["env -iSrm x y z", "env: rm x y z"]),
+        ("su -s/bin/csh -c 'rm x'", &["su -s/bin/csh -c rm x", "su: rm x"]),
+        ("su --c 'rm x'", &["su --c rm x", "su: rm x"]),
+        ("sg g 'rm x'", &["sg g rm x", "sg: rm x"]),
+        ("sudo -p= --prompt= rm x", &["sudo -p= --prompt= rm x", "sudo: rm x"]),
+        ("fd --exec=rm x", &["fd --exec=rm x", "fd: rm x"]),
+        ("rtk test 'rm x'", &["rtk test rm x", "rtk: rm x"]),
+        ("rtk proxy 'rm x'", &["rtk proxy rm x", "rtk: rm x"]),
+        ("rtk proxy grep 'a|b' f", &["rtk proxy grep a|b f", "rtk: grep a|b f"]),
+        ("rtk format .", &["rtk format ."]),
+        // What stands in the input of the programs that another one starts.
+        ("ssh h bash <<E\nrm\nE", &["ssh h bash", "ssh: bash", "ssh: bash: rm"]),
+        ("chroot /m <<E\nrm\nE", &["chroot /m", "chroot: rm"]),
+        ("docker run -it i <<E\nrm\nE", &["docker run -it i", "docker: rm"]),
+        ("sh -c 'a; b | c' < f", &["sh -c a; b | c <f", "sh: a <f", "sh: b <f", "sh: c |"]),
         ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
         ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
     ] {
@@ -353,6 +375,19 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
         "xargs sh",
         "find . -exec sh -c 'x {}' ;",
         "ls | xargs -I{} sh -c 'cat {}'",
+        "cat x | sudo --shell",
+        "cat x | sudo -ni",
+        "cat x | doas -su bob",
+        "cat x | chroot /mnt",
+        "cat x | nix-shell -p jq",
+        "cat x | nix develop",
+        "cat x | docker run --rm -ti ubuntu",
+        "cat x | wsl",
+        "cat x | newgrp docker",
+        "cat x | kubectl exec -i pod",
+        "ssh h python3 < x",
+        "{ chroot /mnt; } < x",
+        "{ ssh h python3; } < x",
     ] {
         let commands = commands_of_text(text);
         assert!(
@@ -368,6 +403,14 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
         "bash -n i.sh",
         "node i.js < f",
         "cat f | python3 i.py",
+        "cat f | sudo -v",
+        "cat f | sudo -S make",
+        "cat f | docker run -i jq .a",
+        "cat f | while read x; do docker run --rm ubuntu; done",
+        "docker run -i ubuntu",
+        "chroot /mnt",
+        "cat f | ssh -V",
+        "cat f | ssh h wc",
     ] {
         let commands = commands_of_text(text);
         assert!(

@@ -1,9 +1,9 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::base_name;
-use super::command::Word;
+use super::command::{Word, are_known};
 use super::shells::{has_code, joined, takes_code, text_of_c};
-use crate::shell::SUBSTITUTED;
+use crate::shell::{SUBSTITUTED, quoted};
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
@@ -79,8 +79,7 @@ struct Row {
     programs: &'static [&'static str],
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
-    /// How the command begins. Without it, the text stands anywhere.
-    begin: Option<Begin>,
+    begin: Begin,
     /// The options behind which a shell text stands.
     text: &'static [&'static str],
     /// The options behind which a search has a command.
@@ -91,17 +90,23 @@ struct Row {
     value: &'static [&'static str],
     shows: &'static [&'static str],
     moves: &'static [&'static str],
+    /// The options with which it runs its input; without one, it always does.
+    starts: Option<&'static [&'static str]>,
 }
 
 /// How the command of a row begins.
+#[derive(PartialEq)]
 enum Begin {
     Next,
+    Quoted,
     Assigns,
     Adds,
     Dashes,
     Joined,
     Search,
     Unread,
+    /// Only behind `--`, else the next row counts.
+    Nowhere,
 }
 
 /// Returns the commands that a call of the program `name` runs, by the first row that says it.
@@ -111,34 +116,12 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let Some(behind) = behind_subcommands(row, words) else { continue };
-        let Some(begin) = &row.begin else {
-            let (options, rest) = divided_by_dashes(behind);
-            if let Some(text) = text_of(row, options) {
-                return text;
-            }
-            if !rest.is_empty() {
-                return command(row, behind, rest);
-            }
-            continue;
-        };
-        if let Some(text) = text_of(row, behind) {
-            return text;
+        let (Ok(found) | Err(found)) = by_row(row, behind);
+        if row.begin != Begin::Nowhere || !matches!(found, Inner::Nothing) {
+            return found;
         }
-        let (Ok(found) | Err(found)) = by_row(row, begin, behind);
-        return found;
     }
     Inner::Nothing
-}
-
-/// Returns the words before and behind `--`, if a command follows it: `runuser -u bob -- make`. In
-/// `su bob -- -c make` an option follows.
-fn divided_by_dashes(words: &[Word]) -> (&[Word], &[Word]) {
-    for (at, pair) in words.windows(2).enumerate() {
-        if pair[0].text == "--" && !pair[1].text.starts_with('-') {
-            return words.split_at(at + 1);
-        }
-    }
-    (words, &[])
 }
 
 /// Returns the words behind the subcommands of a row, before which options may stand.
@@ -160,77 +143,47 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
     Some(words)
 }
 
-/// Returns the commands by one row; as a failure, what is run if the row does not find one.
-fn by_row<'w>(row: &Row, begin: &Begin, words: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
-    Ok(match begin {
-        Begin::Unread => Inner::Unread,
-        Begin::Search => searched(row.search, words),
-        Begin::Dashes => match words.iter().position(|word| word.text == "--") {
-            Some(place) => command(row, words, &words[place + 1..]),
-            None => Inner::Shown(words),
-        },
-        Begin::Joined => {
-            let rest = behind_options(row, words)?;
-            let rest = rest.get(row.skip..).unwrap_or_default();
-            // Options may stand behind the host, too.
-            joined(behind_options(row, rest)?)
-        }
-        Begin::Next | Begin::Assigns | Begin::Adds => {
-            command(row, words, behind_options(row, words)?)
-        }
-    })
-}
-
-/// Returns the text in a word with an option, or behind it. In a row with a command, the option stands
-/// before the operands.
-fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
-    if row.text.is_empty() {
-        return None;
+/// Returns the commands by one row; as a failure, what is run if an option decides it.
+fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
+    match row.begin {
+        Begin::Unread => return Ok(Inner::Unread),
+        Begin::Search => return Ok(searched(row, all)),
+        _ => {}
     }
-    while let [word, behind @ ..] = words {
-        match attached(row.text, &word.text) {
-            Some("") => return Some(text_of_c(behind)),
-            Some(text) if word.is_known() => return Some(Inner::Text(text.to_owned())),
-            Some(_) => return Some(Inner::Unknown),
-            None => words = behind,
-        }
-        if row.begin.is_some() {
-            if !word.text.starts_with('-') {
-                return None;
-            }
-            if matches!(read_option(row, word), Takes::Word) {
-                words = behind.get(1..).unwrap_or_default();
-            }
-        }
+    let mut words = behind_options(row, all)?.get(row.skip..).unwrap_or_default();
+    // Options may stand behind the host of `ssh` and the file of `flock`, too.
+    if row.begin == Begin::Joined || row.skip > 0 && !row.text.is_empty() {
+        words = behind_options(row, words)?;
     }
-    None
-}
-
-fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
+    let before = &all[..all.len() - words.len()];
+    if words.is_empty() && row.runs_input(before) {
+        return Ok(Inner::Input);
+    }
+    match row.begin {
+        Begin::Nowhere if words.is_empty() => return Ok(Inner::Nothing),
+        Begin::Dashes if words.is_empty() => return Ok(Inner::Shown(all)),
+        Begin::Quoted if words.len() == 1 => return Ok(joined(words)),
+        Begin::Joined => return Ok(joined(words)),
+        _ => {}
+    }
     let mut assignments = Vec::new();
-    if matches!(row.begin, Some(Begin::Assigns)) {
-        while let [word, behind @ ..] = rest
+    if row.begin == Begin::Assigns {
+        while let [word, behind @ ..] = words
             && matches!(word.text.find('='), Some(1..))
         {
             assignments.push(word.clone());
-            rest = behind;
+            words = behind;
         }
     }
-    let words = match rest.get(row.skip..) {
-        Some(words) => words,
-        None if rest.is_empty() => rest,
-        None => return Inner::Shown(rest),
-    };
-    let before = &all[..all.len() - words.len()];
-    let more = matches!(row.begin, Some(Begin::Adds));
-    let directory = directory(row, before);
+    let more = row.begin == Begin::Adds;
     let mut marks = String::new();
     if more && before.iter().any(has_mark_option) {
         for word in before {
             marks.extend(word.text.chars().last());
         }
     }
-    Inner::Commands(vec![Run { assignments, words: words.to_vec(), directory, more, marks }])
+    let (words, directory) = (words.to_vec(), row.directory(before));
+    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
 }
 
 /// Returns whether a word may have an option of `xargs` that names a text for a word.
@@ -238,29 +191,22 @@ fn has_mark_option(word: &Word) -> bool {
     word.text.starts_with('-') && word.text.contains(['I', 'J', 'i'])
 }
 
-/// Returns the directory that the options before a command name for it.
-fn directory(row: &Row, before: &[Word]) -> Option<Word> {
-    let at = before.iter().position(|word| has_option(row.moves, &word.text))?;
-    match before[at].text.split_once('=') {
-        Some((_, attached)) => Some(before[at].ending(attached)),
-        None => before.get(at + 1).cloned(),
-    }
-}
-
-fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
+fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
     // The paths begin with what the search begins with.
     let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
-        if !has_option(options, &word.text) {
+        let options = row.options_in(&word.text);
+        let Some((_, value)) = options.into_iter().find(|(one, _)| row.search.contains(&&**one))
+        else {
             continue;
-        }
+        };
         // The words of each are copied.
         if runs.len() == 32 {
             return Inner::Unread;
         }
         let behind = &words[place + 1..];
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Vec<Word> = value.map(|value| word.ending(value)).into_iter().collect();
         for word in behind {
             let is_list =
                 word.text == "+" && matches!(words.last(), Some(last) if last.text == "{}");
@@ -275,28 +221,53 @@ fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
         let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
         runs.push(Run { words, directory, more, ..Run::default() });
     }
-    if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
+    match runs.is_empty() {
+        false => Inner::Commands(runs),
+        true if row.runs_input(words) => Inner::Input,
+        true => Inner::Nothing,
+    }
 }
 
-/// Returns the words behind the options of a wrapper, or what is run if there are none for certain.
+/// Returns words as a shell text has them: one that is not known stands there as it is.
+fn written(words: &[Word]) -> String {
+    let mut line = Vec::new();
+    for word in words {
+        line.push(if word.is_known() { quoted(&word.text) } else { word.text.clone() });
+    }
+    line.join(" ")
+}
+
+/// Returns the words behind the options of a wrapper, or what is run if an option decides that.
 fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
+    let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
     while let [word, rest @ ..] = words {
-        let option = word.text.strip_prefix('-').unwrap_or_default();
-        if option.is_empty() {
-            // It may become an option, if it is not the word that stands before the command.
-            let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
-            return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
-        }
         words = rest;
-        if option == "-" {
-            break;
-        }
-        match read_option(row, word) {
-            Takes::Nothing => {}
-            Takes::Word if !rest.is_empty() => words = &rest[1..],
-            Takes::Word | Takes::Unknown => return Err(Inner::Shown(all)),
-            Takes::Shows => return Err(Inner::Commands(Vec::new())),
+        let is_operand = !word.text.starts_with('-') || word.text == "-";
+        match &*word.text {
+            // In `su bob -- -c make` an option follows.
+            "--" if is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-')) => {}
+            "--" => return Ok(rest),
+            _ if is_operand && is_anywhere => {}
+            _ if is_operand => {
+                // It may become an option, if it is not the word that stands before the command.
+                let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
+                let from = &all[all.len() - rest.len() - 1..];
+                return if is_command { Ok(from) } else { Err(Inner::Shown(all)) };
+            }
+            _ => {
+                for (option, value) in row.options_in(&word.text) {
+                    match row.takes(&option) {
+                        Takes::Nothing => {}
+                        Takes::Text => return Err(row.text(word, value, rest)),
+                        Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
+                        Takes::Word => {}
+                        Takes::Shows => return Err(Inner::Commands(Vec::new())),
+                        Takes::Unknown if is_anywhere => {}
+                        Takes::Unknown => return Err(Inner::Shown(all)),
+                    }
+                }
+            }
         }
     }
     Ok(words)
@@ -307,59 +278,96 @@ enum Takes {
     Nothing,
     /// The word behind it.
     Word,
+    /// A shell text, or the command of a search.
+    Text,
     /// No command: with it, nothing is run.
     Shows,
     Unknown,
 }
 
-/// Reads a word that is one option, or several of one letter.
-fn read_option(row: &Row, word: &Word) -> Takes {
-    let name = word.text.split('=').next().unwrap_or_default();
-    match takes(row, name) {
-        Takes::Word if name.len() < word.text.len() => return Takes::Nothing,
-        Takes::Unknown if !name.starts_with("--") && word.is_known() => {}
-        found => return found,
+impl Row {
+    /// Returns what one option takes.
+    fn takes(&self, option: &str) -> Takes {
+        let lists = [
+            (self.shows, Takes::Shows),
+            (self.value, Takes::Word),
+            (self.flags, Takes::Nothing),
+            (self.text, Takes::Text),
+            (self.search, Takes::Text),
+        ];
+        for (list, takes) in lists {
+            if list.contains(&option) {
+                return takes;
+            }
+        }
+        let is_long = option.starts_with("--");
+        let begins_text = is_long && self.text.iter().any(|text| text.starts_with(option));
+        if begins_text { Takes::Text } else { Takes::Unknown }
     }
-    let mut letters = word.text[1..].chars();
-    while let Some(letter) = letters.next() {
-        match takes(row, &format!("-{letter}")) {
-            Takes::Nothing => {}
+
+    /// Returns the options in a word, each with its value there: `-it`, `-uNAME`, `--user=NAME`.
+    fn options_in<'w>(&self, word: &'w str) -> Vec<(String, Option<&'w str>)> {
+        if !word.starts_with('-') {
+            return Vec::new();
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if word.starts_with("--") || !matches!(self.takes(name), Takes::Unknown) {
+            return vec![(name.to_owned(), value)];
+        }
+        let mut options = Vec::new();
+        for (at, letter) in word.char_indices().skip(1) {
+            let option = format!("-{letter}");
+            let behind = &word[at + letter.len_utf8()..];
+            let has_value = matches!(self.takes(&option), Takes::Word | Takes::Text);
             // The rest of the word is its value.
-            Takes::Word if !letters.as_str().is_empty() => return Takes::Nothing,
-            found => return found,
+            if has_value && !behind.is_empty() {
+                options.push((option, Some(behind)));
+                break;
+            }
+            options.push((option, None));
+        }
+        options
+    }
+
+    /// Returns the text of an option, which stands in its word or behind it.
+    fn text<'w>(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'w> {
+        let (inner, more) = match (value, behind) {
+            (Some(value), _) => (text_of_c(Some(&word.ending(value))), behind),
+            (None, [text, more @ ..]) => (text_of_c(Some(text)), more),
+            (None, []) => return Inner::Unknown,
+        };
+        match inner {
+            // `env -S` adds the words behind the text to it.
+            Inner::Text(text) if self.begin == Begin::Assigns && !more.is_empty() => {
+                let text = format!("{text} {}", written(more));
+                if are_known(more) { Inner::Text(text) } else { Inner::Open(text) }
+            }
+            other => other,
         }
     }
-    Takes::Nothing
-}
 
-/// Returns what one option takes.
-fn takes(row: &Row, option: &str) -> Takes {
-    let lists = [(row.shows, Takes::Shows), (row.value, Takes::Word), (row.flags, Takes::Nothing)];
-    for (list, takes) in lists {
-        if list.contains(&option) {
-            return takes;
+    /// Returns the directory that the options before a command name for it.
+    fn directory(&self, before: &[Word]) -> Option<Word> {
+        for (at, word) in before.iter().enumerate() {
+            for (option, value) in self.options_in(&word.text) {
+                if self.moves.contains(&&*option) {
+                    return match value {
+                        Some(value) => Some(word.ending(value)),
+                        None => before.get(at + 1).cloned(),
+                    };
+                }
+            }
         }
+        None
     }
-    Takes::Unknown
-}
 
-/// Returns what a word has behind an option of a list: `--command=TEXT`, `-qcTEXT`. Nothing stands behind
-/// `-c`.
-fn attached<'w>(list: &[&str], word: &'w str) -> Option<&'w str> {
-    if word.starts_with("--") {
-        let (name, text) = word.split_once('=').unwrap_or((word, ""));
-        let is_named = name.len() > 3 && list.iter().any(|option| option.starts_with(name));
-        return if is_named { Some(text) } else { None };
+    /// Returns whether the program runs its input if no command stands in its words.
+    fn runs_input(&self, before: &[Word]) -> bool {
+        let Some(wanted) = self.starts else { return false };
+        let mut given = before.iter().flat_map(|word| self.options_in(&word.text));
+        wanted.is_empty() || given.any(|(option, _)| wanted.contains(&&*option))
     }
-    for (at, letter) in word.strip_prefix('-')?.char_indices() {
-        if list.contains(&&*format!("-{letter}")) {
-            return Some(&word[1 + at + letter.len_utf8()..]);
-        }
-    }
-    None
-}
-
-/// Returns whether a list of the table has an option.
-fn has_option(list: &[&str], option: &str) -> bool {
-    list.contains(&option.split('=').next().unwrap_or(option))
 }

@@ -8,7 +8,7 @@ use crate::history::Change;
 use crate::names::{BEGINNINGS, LEAVING, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::with_expansions_as;
 use crate::shells::{is_plain_variable, names_evaluated};
-use crate::simple::read_code;
+use std::sync::Arc;
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
@@ -121,13 +121,14 @@ impl<'t> Reader<'t, '_> {
                 return Ok(());
             }
             self.frame.piped = true;
+            self.frame.inputs = Arc::default();
             self.found.history = before.clone();
             self.newlines()?;
         }
     }
 
     pub(super) fn command(&mut self) -> Read<()> {
-        let start = self.found.commands.len();
+        let (start, without_input) = (self.found.commands.len(), self.found.without_input);
         if start > MOST_COMMANDS || self.found.history.is_full() {
             return Err(self.found.too_long());
         }
@@ -164,8 +165,8 @@ impl<'t> Reader<'t, '_> {
                 self.blanks()?;
                 continue;
             };
-            if redirection.is_input() && read_code(&self.found.commands[start..]) {
-                return Err(Unread);
+            if redirection.is_input() && self.found.without_input > without_input {
+                self.found.hides_anything();
             }
             let mut is_taken = false;
             for command in &mut self.found.commands[start..] {
