@@ -104,7 +104,9 @@ fn wrappers(text: &str) -> Table {
             match key {
                 "skip" => skip = rest,
                 "starts" => starts = format!("Some({})", list(rest)),
-                "text" | "flags" | "value" | "shows" | "moves" => drop(lists.insert(key, rest)),
+                "text" | "flags" | "value" | "shows" | "moves" | "marks" => {
+                    lists.insert(key, rest);
+                }
                 _ => {
                     begin = capitalized(key);
                     lists.insert("search", rest);
@@ -114,7 +116,7 @@ fn wrappers(text: &str) -> Table {
         let programs = list(&programs.replace('|', " "));
         write!(wrappers, "Row {{ programs: {programs}, begin: Begin::{begin}, skip: {skip}, ")?;
         write!(wrappers, "starts: {starts}, ")?;
-        for field in ["text", "search", "flags", "value", "shows", "moves"] {
+        for field in ["text", "search", "flags", "value", "shows", "moves", "marks"] {
             write!(wrappers, "{field}: {}, ", list(lists.remove(field).unwrap_or_default()))?;
         }
         write!(wrappers, "subcommands: &[")?;

@@ -6,7 +6,7 @@ use std::slice::from_ref;
 use serde_json::Value;
 
 use super::command::{Frame, SimpleCommand, Word, line_of};
-use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS};
+use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS, READING};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
@@ -180,7 +180,7 @@ pub fn kinds(input: &Input) -> Vec<String> {
 
 /// Returns whether it is certain that the tool of a call writes nothing.
 pub fn only_reads(input: &Input) -> bool {
-    input.tool_read_only == Some(true) || is_only(input, &["read", "list", "glob", "grep"])
+    input.tool_read_only == Some(true) || is_only(input, READING)
 }
 
 /// Returns whether it is certain that the tool of a call shows nothing of what was there.

@@ -87,6 +87,11 @@ impl Word {
         self.certainty == Certainty::Known
     }
 
+    /// Returns whether no shell makes anything else of it.
+    pub fn is_literal(&self) -> bool {
+        matches!(self.certainty, Certainty::Known | Certainty::Invisible)
+    }
+
     /// Returns whether the program may get something else than one known text or paths.
     pub fn may_vary(&self) -> bool {
         match self.certainty {
@@ -153,12 +158,8 @@ impl Hidden {
             }
         }
         // A shell may take what it runs from a pipe, a file or the network.
-        let (mut gets_text, mut has_shell) = (text.contains(['|', '<']), false);
-        for word in &words {
-            gets_text |= FETCHERS.contains(&&**word);
-            has_shell |= is_shell(word);
-        }
-        if gets_text && has_shell {
+        let fetches = words.iter().any(|word| FETCHERS.contains(&&**word));
+        if (fetches || text.contains(['|', '<'])) && words.iter().any(|word| is_shell(word)) {
             return Self::Anything;
         }
         // A mark that there are several commands.
@@ -232,13 +233,11 @@ fn may_be_other(word: &str) -> bool {
         return true;
     }
     for (start, _) in word.match_indices('{') {
-        let Some(length) = word[start..].find('}') else { continue };
-        let (inside, behind) = word[start..].split_at(length);
-        let behind = behind.trim_start_matches('}');
+        let Some((inside, behind)) = word[start..].split_once('}') else { continue };
         let is_list = inside.contains(',') || inside.contains("..");
-        if is_list
-            && (word[..start].ends_with(may_be_in_name) || behind.starts_with(may_be_in_name))
-        {
+        let is_beside = word[..start].ends_with(may_be_in_name)
+            || behind.trim_start_matches('}').starts_with(may_be_in_name);
+        if is_list && is_beside {
             return true;
         }
     }
@@ -333,17 +332,32 @@ impl SimpleCommand {
         texts.map(|one| &one.word)
     }
 
+    /// Returns whether it has neither words nor assignments.
+    pub fn is_without_words(&self) -> bool {
+        self.words.is_empty() && self.assignments.is_empty()
+    }
+
+    /// Returns whether it runs commands that can't be read, beside its program.
+    pub fn hides(&self) -> bool {
+        self.hidden != Hidden::Nothing && self.words.first().is_none_or(Word::is_known)
+    }
+
     /// Returns the command as data for conditions and hooks.
     pub(super) fn described(&self) -> describe::Command {
         let mut args = texts(&self.words);
         let program = if args.is_empty() { String::new() } else { args.remove(0) };
-        let redirections = self.redirections.iter().filter(|one| one.is_file());
+        let mut redirections = Vec::new();
+        for one in self.redirections.iter().filter(|one| one.is_file()) {
+            let (operator, file) = (one.operator.clone(), one.word.text.clone());
+            let certain = one.word.is_known();
+            redirections.push(describe::Redirection { operator, file, certain });
+        }
         describe::Command {
             program,
             args,
             pipeline: self.frame.pipeline,
             piped: self.frame.piped,
-            redirections: redirections.map(Redirection::described).collect(),
+            redirections,
             assignments: texts(&self.assignments),
             wrappers: self.frame.wrappers.clone(),
             uncertain: self.is_uncertain(),
@@ -385,13 +399,5 @@ impl Redirection {
     /// Returns whether the command reads it.
     pub fn is_input(&self) -> bool {
         self.operator.starts_with('<')
-    }
-
-    fn described(&self) -> describe::Redirection {
-        describe::Redirection {
-            operator: self.operator.clone(),
-            file: self.word.text.clone(),
-            certain: self.word.is_known(),
-        }
     }
 }

@@ -96,10 +96,12 @@ impl History {
         }
     }
 
-    /// Notes the variables that words set.
-    pub(super) fn assign(&mut self, assignments: &[Word]) {
-        for word in assignments {
-            self.add(Change::Set(word.clone()));
+    /// Notes the variables that words set: `NAME=value`.
+    pub(super) fn assign(&mut self, words: &[Word]) {
+        for word in words {
+            if word.text.contains('=') {
+                self.add(Change::Set(word.clone()));
+            }
         }
     }
 
@@ -108,11 +110,7 @@ impl History {
         match program {
             "cd" | "chdir" | "pushd" => self.add(went(program, arguments)),
             "popd" => self.add(Change::Strayed),
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                for word in arguments.iter().filter(|word| word.text.contains('=')) {
-                    self.add(Change::Set(word.clone()));
-                }
-            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
                 for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
                     self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));

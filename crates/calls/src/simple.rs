@@ -76,15 +76,12 @@ impl Found {
         let place = self.commands.len();
         let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
-        let written = match is_path {
-            _ if !program.is_known() || is_fetched => Written::Unknown,
-            true => self.written(program),
-            false => Written::No,
-        };
-        let hidden = match written {
-            Written::No => self.inner(arguments, inner),
-            Written::Unknown => Hidden::Anything,
-            Written::Text(text) => self.script(&interpreter_of(&text), &text, inner),
+        let texts = if is_path { self.texts_of(program) } else { Vec::new() };
+        let hidden = match &*texts {
+            _ if !program.is_known() || is_fetched => Hidden::Anything,
+            [] => self.inner(arguments, inner),
+            [Some(text)] => self.script(&interpreter_of(text), text, inner),
+            _ => Hidden::Anything,
         };
         // All but these run their command in another process.
         if !STAYING.contains(&&*name) {
@@ -113,16 +110,15 @@ impl Found {
             Inner::Input => self.input(inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),
-            Inner::Text(text) if name == "trap" => {
+            Inner::Text { text, .. } if name == "trap" => {
                 self.at_exit.push((text, inner));
                 Hidden::Nothing
             }
-            Inner::Text(text) => self.inner_text(&text, inner),
-            Inner::Open(text) => {
+            Inner::Text { text, is_known } => {
                 // What is known of it is read, too.
-                self.inner_text(&text, inner);
-                self.is_doubtful = true;
-                Hidden::Anything
+                let hidden = self.inner_text(&text, inner);
+                self.is_doubtful |= !is_known;
+                if is_known { hidden } else { Hidden::Anything }
             }
             Inner::Unread => {
                 if let Some(commands) = commands_behind_powershell(name, words) {
@@ -171,13 +167,11 @@ impl Found {
 
     /// Adds the commands of a file that a program runs, if the call wrote it.
     fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
-        if self.is_fetched(file) || self.is_cloned(file) {
-            return Hidden::Anything;
-        }
-        match self.written(file) {
-            Written::No => Hidden::Nothing,
-            Written::Unknown => Hidden::Anything,
-            Written::Text(text) => self.script(name, &text, inner),
+        match &*self.texts_of(file) {
+            _ if self.is_fetched(file) || self.is_cloned(file) => Hidden::Anything,
+            [] => Hidden::Nothing,
+            [Some(text)] => self.script(name, text, inner),
+            _ => Hidden::Anything,
         }
     }
 
@@ -226,19 +220,16 @@ impl Found {
         Hidden::words_of(text)
     }
 
-    /// Returns the text that the call itself writes to a file.
-    fn written(&self, file: &Word) -> Written {
+    /// Returns the texts that the call itself writes to a file, `None` for one that is not known.
+    fn texts_of(&self, file: &Word) -> Vec<Option<String>> {
         let name = file.text.trim_start_matches("./");
-        let mut written = Written::No;
+        let mut texts = Vec::new();
         for (at, command) in self.commands.iter().enumerate() {
             if command.writes(name) {
-                written = match (written, self.text_written_by(at)) {
-                    (Written::No, Some(text)) => Written::Text(text),
-                    _ => Written::Unknown,
-                };
+                texts.push(self.text_written_by(at));
             }
         }
-        written
+        texts
     }
 
     /// Returns the text that a command writes to a file, if it is `cat`, `tee`, `echo` or `printf`.
@@ -249,11 +240,13 @@ impl Found {
             ("cat" | "tee", Some(document)) => Some(document.text.clone()),
             ("tee", None) => {
                 let pipeline = command.frame.pipeline;
-                let mut before =
-                    self.commands[..at].iter().filter(|one| one.frame.pipeline == pipeline);
-                let first = before.next()?;
+                let before = &self.commands[..at];
+                let mut before = before.iter().filter(|one| one.frame.pipeline == pipeline);
                 // Another program between them may make another text of it.
-                if before.next().is_none() { first.printed() } else { None }
+                if let (Some(only), None) = (before.next(), before.next()) {
+                    return only.printed();
+                }
+                None
             }
             _ => command.printed(),
         }
@@ -270,11 +263,9 @@ impl Found {
         if self.fetching != pipeline || pipeline == 0 {
             return;
         }
-        for word in &command.words[1..] {
+        let redirected = command.redirections.iter().map(|one| &one.word);
+        for word in command.words[1..].iter().chain(redirected) {
             self.fetched.push(last_part(&word.text).to_owned());
-        }
-        for redirection in &command.redirections {
-            self.fetched.push(last_part(&redirection.word.text).to_owned());
         }
     }
 
@@ -287,9 +278,9 @@ impl Found {
     /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
     /// its programs is not.
     fn is_cloned(&self, file: &Word) -> bool {
-        let path = &*file.text;
-        let is_installed =
-            path.starts_with("/usr/") || path.starts_with("/bin/") || path.starts_with("/opt/");
+        let mut parts = file.text.split('/');
+        let is_absolute = parts.next() == Some("");
+        let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
 }
@@ -299,13 +290,6 @@ fn interpreter_of(text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     let Some(line) = first.strip_prefix("#!") else { return "sh".to_owned() };
     base_name(line.split_whitespace().last().unwrap_or("sh"))
-}
-
-/// The text that a call writes to a file.
-enum Written {
-    No,
-    Text(String),
-    Unknown,
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

@@ -17,9 +17,11 @@ pub(super) enum Inner<'w> {
     /// The commands in this file.
     File(&'w Word),
     /// The commands in this text.
-    Text(String),
-    /// The commands in this text, in which not all is known.
-    Open(String),
+    Text {
+        text: String,
+        /// Whether all of it is known.
+        is_known: bool,
+    },
     /// Commands of its words or of its input, in a way that is not read.
     Unread,
     /// These words are or hold a command that can't be found.
@@ -36,8 +38,8 @@ pub(super) struct Run {
     pub(super) directory: Option<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
-    /// Letters of the text in whose place `xargs -I` puts a word.
-    marks: String,
+    /// The text in whose place `xargs -I` puts a word.
+    mark: Option<Word>,
 }
 
 impl Run {
@@ -59,7 +61,9 @@ impl Run {
 
     /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
     fn replaces(&self, text: &str) -> bool {
-        text.contains("{}") || text.contains(|letter| self.marks.contains(letter))
+        let has_mark =
+            matches!(&self.mark, Some(mark) if !mark.is_known() || text.contains(&mark.text));
+        has_mark || text.contains("{}")
     }
 
     /// Returns its words; one in whose place `xargs -I` puts another is not known.
@@ -90,6 +94,7 @@ struct Row {
     value: &'static [&'static str],
     shows: &'static [&'static str],
     moves: &'static [&'static str],
+    marks: &'static [&'static str],
     /// The options with which it runs its input; without one, it always does.
     starts: Option<&'static [&'static str]>,
 }
@@ -175,20 +180,9 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
             words = behind;
         }
     }
-    let more = row.begin == Begin::Adds;
-    let mut marks = String::new();
-    if more && before.iter().any(has_mark_option) {
-        for word in before {
-            marks.extend(word.text.chars().last());
-        }
-    }
-    let (words, directory) = (words.to_vec(), row.directory(before));
-    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
-}
-
-/// Returns whether a word may have an option of `xargs` that names a text for a word.
-fn has_mark_option(word: &Word) -> bool {
-    word.text.starts_with('-') && word.text.contains(['I', 'J', 'i'])
+    let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
+    let (directory, mark) = (row.value_of(row.moves, before), row.value_of(row.marks, before));
+    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, mark }]))
 }
 
 fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
@@ -196,36 +190,43 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     // The paths begin with what the search begins with.
     let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
-        let options = row.options_in(&word.text);
-        let Some((_, value)) = options.into_iter().find(|(one, _)| row.search.contains(&&**one))
-        else {
-            continue;
-        };
-        // The words of each are copied.
-        if runs.len() == 32 {
-            return Inner::Unread;
-        }
-        let behind = &words[place + 1..];
-        let mut words: Vec<Word> = value.map(|value| word.ending(value)).into_iter().collect();
-        for word in behind {
-            let is_list =
-                word.text == "+" && matches!(words.last(), Some(last) if last.text == "{}");
-            if word.text == ";" || is_list {
-                break;
+        for (option, value) in row.options_in(&word.text) {
+            if !row.search.contains(&&*option) {
+                continue;
             }
-            let is_path = word.text.contains("{}") && !words.is_empty();
-            words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
+            // The words of each are copied.
+            if runs.len() == 32 {
+                return Inner::Unread;
+            }
+            let words = words_of_search(word, value, &words[place + 1..]);
+            // `-execdir` runs the command where the file lies.
+            let moves = option.ends_with("dir");
+            let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
+            runs.push(Run { words, directory, more, ..Run::default() });
         }
-        // `-execdir` runs the command where the file lies.
-        let moves = word.text.ends_with("dir");
-        let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
-        runs.push(Run { words, directory, more, ..Run::default() });
     }
     match runs.is_empty() {
         false => Inner::Commands(runs),
         true if row.runs_input(words) => Inner::Input,
         true => Inner::Nothing,
     }
+}
+
+/// Returns the command that begins with the value of an option, or behind it.
+fn words_of_search(option: &Word, value: Option<&str>, behind: &[Word]) -> Vec<Word> {
+    let mut words = Vec::new();
+    if let Some(value) = value {
+        words.push(option.ending(value));
+    }
+    for word in behind {
+        let is_list = word.text == "+" && matches!(&*words, [.., last] if last.text == "{}");
+        if word.text == ";" || is_list {
+            break;
+        }
+        let is_path = word.text.contains("{}") && !words.is_empty();
+        words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
+    }
+    words
 }
 
 /// Returns words as a shell text has them: one that is not known stands there as it is.
@@ -242,31 +243,24 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
     let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
     while let [word, rest @ ..] = words {
+        // In `su bob -- -c make` an option follows.
+        let goes_on = is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-'));
+        if word.text == "--" && !goes_on {
+            return Ok(rest);
+        }
+        if !is_anywhere && (word.text == "-" || !word.text.starts_with('-')) {
+            // It may become an option, if it is not the word that stands before the command.
+            let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
+            return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
+        }
         words = rest;
-        let is_operand = !word.text.starts_with('-') || word.text == "-";
-        match &*word.text {
-            // In `su bob -- -c make` an option follows.
-            "--" if is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-')) => {}
-            "--" => return Ok(rest),
-            _ if is_operand && is_anywhere => {}
-            _ if is_operand => {
-                // It may become an option, if it is not the word that stands before the command.
-                let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
-                let from = &all[all.len() - rest.len() - 1..];
-                return if is_command { Ok(from) } else { Err(Inner::Shown(all)) };
-            }
-            _ => {
-                for (option, value) in row.options_in(&word.text) {
-                    match row.takes(&option) {
-                        Takes::Nothing => {}
-                        Takes::Text => return Err(row.text(word, value, rest)),
-                        Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
-                        Takes::Word => {}
-                        Takes::Shows => return Err(Inner::Commands(Vec::new())),
-                        Takes::Unknown if is_anywhere => {}
-                        Takes::Unknown => return Err(Inner::Shown(all)),
-                    }
-                }
+        for (option, value) in row.options_in(&word.text) {
+            match row.takes(&option) {
+                Takes::Text => return Err(row.text(word, value, rest)),
+                Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
+                Takes::Shows => return Err(Inner::Commands(Vec::new())),
+                Takes::Unknown if !is_anywhere => return Err(Inner::Shown(all)),
+                Takes::Word | Takes::Nothing | Takes::Unknown => {}
             }
         }
     }
@@ -300,7 +294,7 @@ impl Row {
                 return takes;
             }
         }
-        let is_long = option.starts_with("--");
+        let is_long = option.starts_with("--") && option.len() > 2;
         let begins_text = is_long && self.text.iter().any(|text| text.starts_with(option));
         if begins_text { Takes::Text } else { Takes::Unknown }
     }
@@ -341,19 +335,19 @@ impl Row {
         };
         match inner {
             // `env -S` adds the words behind the text to it.
-            Inner::Text(text) if self.begin == Begin::Assigns && !more.is_empty() => {
-                let text = format!("{text} {}", written(more));
-                if are_known(more) { Inner::Text(text) } else { Inner::Open(text) }
+            Inner::Text { text, is_known } if self.begin == Begin::Assigns && !more.is_empty() => {
+                let (text, is_known) = (text + " " + &written(more), is_known && are_known(more));
+                Inner::Text { text, is_known }
             }
             other => other,
         }
     }
 
-    /// Returns the directory that the options before a command name for it.
-    fn directory(&self, before: &[Word]) -> Option<Word> {
+    /// Returns the value of one of these options before a command.
+    fn value_of(&self, wanted: &[&str], before: &[Word]) -> Option<Word> {
         for (at, word) in before.iter().enumerate() {
             for (option, value) in self.options_in(&word.text) {
-                if self.moves.contains(&&*option) {
+                if wanted.contains(&&*option) {
                     return match value {
                         Some(value) => Some(word.ending(value)),
                         None => before.get(at + 1).cloned(),
@@ -367,7 +361,10 @@ impl Row {
     /// Returns whether the program runs its input if no command stands in its words.
     fn runs_input(&self, before: &[Word]) -> bool {
         let Some(wanted) = self.starts else { return false };
-        let mut given = before.iter().flat_map(|word| self.options_in(&word.text));
-        wanted.is_empty() || given.any(|(option, _)| wanted.contains(&&*option))
+        let mut given = Vec::new();
+        for word in before {
+            given.extend(self.options_in(&word.text));
+        }
+        wanted.is_empty() || given.iter().any(|(option, _)| wanted.contains(&&**option))
     }
 }

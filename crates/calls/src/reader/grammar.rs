@@ -161,10 +161,9 @@ impl<'t> Reader<'t, '_> {
         }
         self.blanks()?;
         while self.is_at_redirection() {
-            let Some(redirection) = self.redirection()? else {
-                self.blanks()?;
-                continue;
-            };
+            let redirection = self.redirection()?;
+            self.blanks()?;
+            let Some(redirection) = redirection else { continue };
             if redirection.is_input() && self.found.without_input > without_input {
                 self.found.hides_anything();
             }
@@ -181,7 +180,6 @@ impl<'t> Reader<'t, '_> {
                 let command = SimpleCommand { redirections, ..self.found.begun(&self.frame) };
                 self.found.commands.push(command);
             }
-            self.blanks()?;
         }
         Ok(())
     }
@@ -231,16 +229,8 @@ impl<'t> Reader<'t, '_> {
         if variable.is_empty() || !self.is_at_end_of_word() {
             return Err(Unread);
         }
-        self.loop_over(variable)?;
-        self.blanks()?;
-        self.eat(";");
         self.newlines()?;
-        self.do_body()
-    }
-
-    /// Reads the words of a loop, which are assigned to its variable.
-    fn loop_over(&mut self, variable: &str) -> Read<()> {
-        self.newlines()?;
+        // The words of a loop are assigned to its variable.
         let mut assignments = Vec::new();
         if self.keyword() == "in" {
             self.at += 2;
@@ -265,7 +255,10 @@ impl<'t> Reader<'t, '_> {
             simple.hidden = Hidden::Anything;
         }
         self.found.commands.push(SimpleCommand { assignments, ..simple });
-        Ok(())
+        self.blanks()?;
+        self.eat(";");
+        self.newlines()?;
+        self.do_body()
     }
 
     pub(super) fn simple(&mut self) -> Read<()> {
