@@ -129,13 +129,10 @@ impl<'i> Arguments<'i> {
     /// says what is run.
     pub(super) fn unknown_argument(&self) -> Option<&'i str> {
         for (key, value) in self.values {
-            if matches!(self.role(key), Some(Role::Command | Role::Words))
-                || matches!(value, Value::Null | Value::Bool(false))
-            {
-                continue;
-            }
-            let key = &**key;
-            if !HARMLESS_ARGUMENTS.contains(&key) && !DIRECTORIES.contains(&key) {
+            let is_command = matches!(self.role(key), Some(Role::Command | Role::Words));
+            let is_missing = matches!(value, Value::Null | Value::Bool(false));
+            let is_known = HARMLESS_ARGUMENTS.contains(&&**key) || DIRECTORIES.contains(&&**key);
+            if !is_command && !is_missing && !is_known {
                 return Some(key);
             }
         }

@@ -63,12 +63,6 @@ impl Word {
         Self { text, certainty: Certainty::Unknown, known: 0, quoted: false }
     }
 
-    /// Returns a word in which a search puts the path of a file.
-    pub(super) fn path_of_search(text: &str) -> Self {
-        let known = text.find("{}").unwrap_or(0);
-        Self { text: text.to_owned(), certainty: Certainty::OneWord, known, quoted: false }
-    }
-
     /// Returns the word with a text before it.
     #[must_use]
     pub fn behind(self, before: &str) -> Self {

@@ -125,6 +125,7 @@ fn what_a_command_runs_is_a_command_too() {
             &["rbash -c rm x", "rbash: rm x", "mksh -c ls", "mksh: ls"],
         ),
         ("time -- rm x", &["time -- rm x", "time: rm x"]),
+        (r"time \-p rm x", &["time -p rm x", "time: rm x"]),
         ("echo $(a $(b $(c)))", &["c", "b $(c) ?", "a $(b $(c)) ?", "echo $(a $(b $(c))) ?"]),
         ("cat <<E\n$(rm x)\nE", &["rm x", "cat ?"]),
         // A text option of the inner program, and values that hold the letter of one.
@@ -375,6 +376,9 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
         "xargs sh",
         "find . -exec sh -c 'x {}' ;",
         "ls | xargs -I{} sh -c 'cat {}'",
+        "ls | xargs -I% -I @ sh -c 'cat @'",
+        "ls | xargs -0I% sh -c 'cat %'",
+        "ls | xargs -I$x sh -c 'cat %'",
         "cat x | sudo --shell",
         "cat x | sudo -ni",
         "cat x | doas -su bob",

@@ -1,7 +1,7 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::base_name;
-use super::command::{Word, are_known};
+use super::command::{Certainty, Word, are_known};
 use super::shells::{has_code, joined, takes_code, text_of_c};
 use crate::shell::{SUBSTITUTED, quoted};
 
@@ -38,8 +38,8 @@ pub(super) struct Run {
     pub(super) directory: Option<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
-    /// The text in whose place `xargs -I` puts a word.
-    mark: Option<Word>,
+    /// The texts in whose place `xargs -I` puts a word.
+    marks: Vec<Word>,
 }
 
 impl Run {
@@ -61,9 +61,8 @@ impl Run {
 
     /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
     fn replaces(&self, text: &str) -> bool {
-        let has_mark =
-            matches!(&self.mark, Some(mark) if !mark.is_known() || text.contains(&mark.text));
-        has_mark || text.contains("{}")
+        let mut marks = self.marks.iter();
+        text.contains("{}") || marks.any(|mark| !mark.is_known() || text.contains(&mark.text))
     }
 
     /// Returns its words; one in whose place `xargs -I` puts another is not known.
@@ -181,8 +180,8 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
         }
     }
     let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
-    let (directory, mark) = (row.value_of(row.moves, before), row.value_of(row.marks, before));
-    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, mark }]))
+    let (marks, directory) = (row.values(row.marks, before), row.values(row.moves, before).pop());
+    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
 }
 
 fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
@@ -223,13 +222,19 @@ fn words_of_search(option: &Word, value: Option<&str>, behind: &[Word]) -> Vec<W
         if word.text == ";" || is_list {
             break;
         }
-        let is_path = word.text.contains("{}") && !words.is_empty();
-        words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
+        let mut word = word.clone();
+        // The search puts the path of a file there.
+        if let Some(known) = word.text.find("{}")
+            && !words.is_empty()
+        {
+            word = Word { certainty: Certainty::OneWord, known, quoted: false, ..word };
+        }
+        words.push(word);
     }
     words
 }
 
-/// Returns words as a shell text has them: one that is not known stands there as it is.
+/// Returns words as a shell text has them: one that is not known stays as it is.
 fn written(words: &[Word]) -> String {
     let mut line = Vec::new();
     for word in words {
@@ -343,19 +348,19 @@ impl Row {
         }
     }
 
-    /// Returns the value of one of these options before a command.
-    fn value_of(&self, wanted: &[&str], before: &[Word]) -> Option<Word> {
+    /// Returns the values that these options have before a command.
+    fn values(&self, wanted: &[&str], before: &[Word]) -> Vec<Word> {
+        let mut values = Vec::new();
         for (at, word) in before.iter().enumerate() {
             for (option, value) in self.options_in(&word.text) {
-                if wanted.contains(&&*option) {
-                    return match value {
-                        Some(value) => Some(word.ending(value)),
-                        None => before.get(at + 1).cloned(),
-                    };
+                match value {
+                    _ if !wanted.contains(&&*option) => {}
+                    Some(value) => values.push(word.ending(value)),
+                    None => values.extend(before.get(at + 1).cloned()),
                 }
             }
         }
-        None
+        values
     }
 
     /// Returns whether the program runs its input if no command stands in its words.

@@ -103,8 +103,9 @@ impl<'t> Reader<'t, '_> {
             let before = self.at;
             self.at += 4;
             self.blanks()?;
-            // With an option, or alone, it is read as a program.
-            if self.has("-") || self.is_at_end_of_word() && !self.has("(") {
+            // With an option, which may have quotes, or alone, it is read as a program.
+            let may_be_option = self.rest().starts_with(['-', '\\', '\'', '"']);
+            if may_be_option || self.is_at_end_of_word() && !self.has("(") {
                 self.at = before;
             }
         }

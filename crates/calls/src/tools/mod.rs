@@ -136,10 +136,8 @@ impl Toolset {
             return false;
         }
         for tool in self.tools {
-            if tool.kinds.contains(&name)
-                || tool.names.contains(&name)
-                || other_names(name).any(|other| tool.names.contains(&other))
-            {
+            let has_other = other_names(name).any(|other| tool.names.contains(&other));
+            if has_other || tool.kinds.contains(&name) || tool.names.contains(&name) {
                 return false;
             }
         }
