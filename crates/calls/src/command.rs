@@ -322,8 +322,7 @@ impl SimpleCommand {
 
     /// Returns the texts of its here-documents and here-strings.
     pub fn documents(&self) -> impl Iterator<Item = &Word> {
-        let texts = self.redirections.iter().filter(|one| !one.is_file());
-        texts.map(|one| &one.word)
+        self.redirections.iter().filter(|one| !one.is_file()).map(|one| &one.word)
     }
 
     /// Returns whether it has neither words nor assignments.
@@ -361,17 +360,14 @@ impl SimpleCommand {
 
     /// Returns whether something runs that its words do not say.
     fn is_uncertain(&self) -> bool {
-        if !self.is_certain || self.frame.more || self.hidden != Hidden::Nothing {
-            return true;
-        }
-        if self.redirections.iter().any(|redirection| !redirection.word.is_known()) {
-            return true;
-        }
-        // A builtin sets them, not the command before it.
-        if self.assignments.is_empty() && !self.sets.is_empty() {
-            return true;
-        }
-        self.assignments.iter().any(Word::may_vary) || self.words.iter().any(Word::may_vary)
+        let mut words = self.assignments.iter().chain(&self.words);
+        !self.is_certain
+            || self.frame.more
+            || self.hidden != Hidden::Nothing
+            // A builtin sets them, not the command before it.
+            || self.assignments.is_empty() && !self.sets.is_empty()
+            || self.redirections.iter().any(|one| !one.word.is_known())
+            || words.any(Word::may_vary)
     }
 }
 

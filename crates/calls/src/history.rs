@@ -108,7 +108,17 @@ impl History {
     /// Notes what a program did to its shell.
     pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
         match program {
-            "cd" | "chdir" | "pushd" => self.add(went(program, arguments)),
+            "cd" | "chdir" | "pushd" => {
+                // `cd -` goes back, and an option that a shell lacks makes `cd` fail.
+                let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
+                let strays = has_option || arguments.is_empty() && program == "pushd";
+                let to = arguments.first().cloned();
+                self.add(if strays {
+                    Change::Strayed
+                } else {
+                    Change::Went { to, is_sure: false }
+                });
+            }
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
@@ -119,13 +129,4 @@ impl History {
             _ => {}
         }
     }
-}
-
-/// Returns the step of `cd` or `pushd`. `cd -` goes back, and an option that a shell lacks makes `cd` fail.
-fn went(program: &str, arguments: &[Word]) -> Change {
-    let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
-    if has_option || arguments.is_empty() && program == "pushd" {
-        return Change::Strayed;
-    }
-    Change::Went { to: arguments.first().cloned(), is_sure: false }
 }

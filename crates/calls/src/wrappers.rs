@@ -47,16 +47,9 @@ impl Run {
     pub(super) fn is_open(&self, more: bool) -> bool {
         let [program, arguments @ ..] = &*self.words else { return more };
         let name = base_name(&program.text);
-        if self.replaces(&program.text) {
-            return true;
-        }
-        if !takes_code(&name) {
-            return false;
-        }
-        if more && !has_code(&name, arguments) {
-            return true;
-        }
-        arguments.iter().any(|word| word.text != "{}" && self.replaces(&word.text))
+        let mut put = arguments.iter().filter(|word| self.replaces(&word.text));
+        let is_changed = more && !has_code(&name, arguments) || put.any(|word| word.text != "{}");
+        self.replaces(&program.text) || takes_code(&name) && is_changed
     }
 
     /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
@@ -120,7 +113,11 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let Some(behind) = behind_subcommands(row, words) else { continue };
-        let (Ok(found) | Err(found)) = by_row(row, behind);
+        let (Ok(found) | Err(found)) = match row.begin {
+            Begin::Unread => Ok(Inner::Unread),
+            Begin::Search => Ok(searched(row, behind)),
+            _ => by_row(row, behind),
+        };
         if row.begin != Begin::Nowhere || !matches!(found, Inner::Nothing) {
             return found;
         }
@@ -149,11 +146,6 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
 
 /// Returns the commands by one row; as a failure, what is run if an option decides it.
 fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
-    match row.begin {
-        Begin::Unread => return Ok(Inner::Unread),
-        Begin::Search => return Ok(searched(row, all)),
-        _ => {}
-    }
     let mut words = behind_options(row, all)?.get(row.skip..).unwrap_or_default();
     // Options may stand behind the host of `ssh` and the file of `flock`, too.
     if row.begin == Begin::Joined || row.skip > 0 && !row.text.is_empty() {
