@@ -97,22 +97,26 @@ fn wrappers(text: &str) -> Table {
     let mut wrappers = String::new();
     for (head, body) in rows(text) {
         let (programs, subcommands) = head.split_once(' ').unwrap_or((head, ""));
-        let (mut begin, mut skip) = ("None".to_owned(), "0");
+        let (mut begin, mut skip, mut starts) = ("Nowhere".to_owned(), "0", "None".to_owned());
         let mut lists = BTreeMap::new();
         for part in body.split(" ; ") {
             let (key, rest) = part.split_once(' ').unwrap_or((part, ""));
             match key {
                 "skip" => skip = rest,
-                "text" | "flags" | "value" | "shows" | "moves" => drop(lists.insert(key, rest)),
+                "starts" => starts = format!("Some({})", list(rest)),
+                "text" | "flags" | "value" | "shows" | "moves" | "marks" => {
+                    lists.insert(key, rest);
+                }
                 _ => {
-                    begin = format!("Some(Begin::{})", capitalized(key));
+                    begin = capitalized(key);
                     lists.insert("search", rest);
                 }
             }
         }
         let programs = list(&programs.replace('|', " "));
-        write!(wrappers, "Row {{ programs: {programs}, begin: {begin}, skip: {skip}, ")?;
-        for field in ["text", "search", "flags", "value", "shows", "moves"] {
+        write!(wrappers, "Row {{ programs: {programs}, begin: Begin::{begin}, skip: {skip}, ")?;
+        write!(wrappers, "starts: {starts}, ")?;
+        for field in ["text", "search", "flags", "value", "shows", "moves", "marks"] {
             write!(wrappers, "{field}: {}, ", list(lists.remove(field).unwrap_or_default()))?;
         }
         write!(wrappers, "subcommands: &[")?;

@@ -6,7 +6,7 @@ use std::slice::from_ref;
 use serde_json::Value;
 
 use super::command::{Frame, SimpleCommand, Word, line_of};
-use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS};
+use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS, READING};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
@@ -129,13 +129,10 @@ impl<'i> Arguments<'i> {
     /// says what is run.
     pub(super) fn unknown_argument(&self) -> Option<&'i str> {
         for (key, value) in self.values {
-            if matches!(self.role(key), Some(Role::Command | Role::Words))
-                || matches!(value, Value::Null | Value::Bool(false))
-            {
-                continue;
-            }
-            let key = &**key;
-            if !HARMLESS_ARGUMENTS.contains(&key) && !DIRECTORIES.contains(&key) {
+            let is_command = matches!(self.role(key), Some(Role::Command | Role::Words));
+            let is_missing = matches!(value, Value::Null | Value::Bool(false));
+            let is_known = HARMLESS_ARGUMENTS.contains(&&**key) || DIRECTORIES.contains(&&**key);
+            if !is_command && !is_missing && !is_known {
                 return Some(key);
             }
         }
@@ -180,7 +177,7 @@ pub fn kinds(input: &Input) -> Vec<String> {
 
 /// Returns whether it is certain that the tool of a call writes nothing.
 pub fn only_reads(input: &Input) -> bool {
-    input.tool_read_only == Some(true) || is_only(input, &["read", "list", "glob", "grep"])
+    input.tool_read_only == Some(true) || is_only(input, READING)
 }
 
 /// Returns whether it is certain that the tool of a call shows nothing of what was there.

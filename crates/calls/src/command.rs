@@ -7,6 +7,7 @@ use super::shells::is_shell;
 use crate::shell::unquoted;
 use hookexec::describe;
 use hookexec_files::text::is_invisible;
+use std::sync::Arc;
 
 /// How much of a word is known before a shell reads it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,12 +63,6 @@ impl Word {
         Self { text, certainty: Certainty::Unknown, known: 0, quoted: false }
     }
 
-    /// Returns a word in which a search puts the path of a file.
-    pub(super) fn path_of_search(text: &str) -> Self {
-        let known = text.find("{}").unwrap_or(0);
-        Self { text: text.to_owned(), certainty: Certainty::OneWord, known, quoted: false }
-    }
-
     /// Returns the word with a text before it.
     #[must_use]
     pub fn behind(self, before: &str) -> Self {
@@ -84,6 +79,11 @@ impl Word {
     /// Returns whether the program gets exactly this text, all of it visible.
     pub fn is_known(&self) -> bool {
         self.certainty == Certainty::Known
+    }
+
+    /// Returns whether no shell makes anything else of it.
+    pub fn is_literal(&self) -> bool {
+        matches!(self.certainty, Certainty::Known | Certainty::Invisible)
     }
 
     /// Returns whether the program may get something else than one known text or paths.
@@ -152,12 +152,8 @@ impl Hidden {
             }
         }
         // A shell may take what it runs from a pipe, a file or the network.
-        let (mut gets_text, mut has_shell) = (text.contains(['|', '<']), false);
-        for word in &words {
-            gets_text |= FETCHERS.contains(&&**word);
-            has_shell |= is_shell(word);
-        }
-        if gets_text && has_shell {
+        let fetches = words.iter().any(|word| FETCHERS.contains(&&**word));
+        if (fetches || text.contains(['|', '<'])) && words.iter().any(|word| is_shell(word)) {
             return Self::Anything;
         }
         // A mark that there are several commands.
@@ -231,13 +227,11 @@ fn may_be_other(word: &str) -> bool {
         return true;
     }
     for (start, _) in word.match_indices('{') {
-        let Some(length) = word[start..].find('}') else { continue };
-        let (inside, behind) = word[start..].split_at(length);
-        let behind = behind.trim_start_matches('}');
+        let Some((inside, behind)) = word[start..].split_once('}') else { continue };
         let is_list = inside.contains(',') || inside.contains("..");
-        if is_list
-            && (word[..start].ends_with(may_be_in_name) || behind.starts_with(may_be_in_name))
-        {
+        let is_beside = word[..start].ends_with(may_be_in_name)
+            || behind.trim_start_matches('}').starts_with(may_be_in_name);
+        if is_list && is_beside {
             return true;
         }
     }
@@ -263,6 +257,8 @@ pub struct Frame {
     pub other_shell: bool,
     /// Whether a substitution stands around it.
     pub(super) substituted: bool,
+    /// The redirections for the input of the program that runs it.
+    pub(super) inputs: Arc<[Redirection]>,
 }
 
 impl Frame {
@@ -271,6 +267,11 @@ impl Frame {
         let mut inner = self.clone();
         inner.wrappers.push(program.to_owned());
         inner
+    }
+
+    /// Returns whether something is written to the input of what runs in it.
+    pub(super) fn has_input(&self) -> bool {
+        self.piped || !self.inputs.is_empty()
     }
 
     /// Returns the name of the program that runs it; nothing without one.
@@ -321,21 +322,35 @@ impl SimpleCommand {
 
     /// Returns the texts of its here-documents and here-strings.
     pub fn documents(&self) -> impl Iterator<Item = &Word> {
-        let texts = self.redirections.iter().filter(|one| !one.is_file());
-        texts.map(|one| &one.word)
+        self.redirections.iter().filter(|one| !one.is_file()).map(|one| &one.word)
+    }
+
+    /// Returns whether it has neither words nor assignments.
+    pub fn is_without_words(&self) -> bool {
+        self.words.is_empty() && self.assignments.is_empty()
+    }
+
+    /// Returns whether it runs commands that can't be read, beside its program.
+    pub fn hides(&self) -> bool {
+        self.hidden != Hidden::Nothing && self.words.first().is_none_or(Word::is_known)
     }
 
     /// Returns the command as data for conditions and hooks.
     pub(super) fn described(&self) -> describe::Command {
         let mut args = texts(&self.words);
         let program = if args.is_empty() { String::new() } else { args.remove(0) };
-        let redirections = self.redirections.iter().filter(|one| one.is_file());
+        let mut redirections = Vec::new();
+        for one in self.redirections.iter().filter(|one| one.is_file()) {
+            let (operator, file) = (one.operator.clone(), one.word.text.clone());
+            let certain = one.word.is_known();
+            redirections.push(describe::Redirection { operator, file, certain });
+        }
         describe::Command {
             program,
             args,
             pipeline: self.frame.pipeline,
             piped: self.frame.piped,
-            redirections: redirections.map(Redirection::described).collect(),
+            redirections,
             assignments: texts(&self.assignments),
             wrappers: self.frame.wrappers.clone(),
             uncertain: self.is_uncertain(),
@@ -345,17 +360,14 @@ impl SimpleCommand {
 
     /// Returns whether something runs that its words do not say.
     fn is_uncertain(&self) -> bool {
-        if !self.is_certain || self.frame.more || self.hidden != Hidden::Nothing {
-            return true;
-        }
-        if self.redirections.iter().any(|redirection| !redirection.word.is_known()) {
-            return true;
-        }
-        // A builtin sets them, not the command before it.
-        if self.assignments.is_empty() && !self.sets.is_empty() {
-            return true;
-        }
-        self.assignments.iter().any(Word::may_vary) || self.words.iter().any(Word::may_vary)
+        let mut words = self.assignments.iter().chain(&self.words);
+        !self.is_certain
+            || self.frame.more
+            || self.hidden != Hidden::Nothing
+            // A builtin sets them, not the command before it.
+            || self.assignments.is_empty() && !self.sets.is_empty()
+            || self.redirections.iter().any(|one| !one.word.is_known())
+            || words.any(Word::may_vary)
     }
 }
 
@@ -377,13 +389,5 @@ impl Redirection {
     /// Returns whether the command reads it.
     pub fn is_input(&self) -> bool {
         self.operator.starts_with('<')
-    }
-
-    fn described(&self) -> describe::Redirection {
-        describe::Redirection {
-            operator: self.operator.clone(),
-            file: self.word.text.clone(),
-            certain: self.word.is_known(),
-        }
     }
 }

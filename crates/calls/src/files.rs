@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::arguments::{Arguments, directory};
+use super::names::READING;
 use super::shells::is_shell;
 use crate::tools::{Role, Special, patch};
 use hookexec::describe::{Command, Touched, TouchedFile};
@@ -84,12 +85,7 @@ impl Files<'_> {
             }
         }
         for edit in edits {
-            let touched = match edit.kind {
-                patch::Kind::Add => Touched::Write,
-                patch::Kind::Update => Touched::Edit,
-                patch::Kind::Delete => Touched::Delete,
-            };
-            self.add(&edit.path, touched, true);
+            self.add(&edit.path, edit.touched, true);
         }
     }
 
@@ -116,15 +112,11 @@ impl Files<'_> {
 
 /// Returns what a tool does with the files in its arguments; `None` if it is not a tool for files.
 fn touched(call: &Arguments<'_>) -> Option<Touched> {
-    if call.special == Special::Deletes {
-        return Some(Touched::Delete);
+    match &*call.kinds {
+        _ if call.special == Special::Deletes => Some(Touched::Delete),
+        _ if call.is("write") => Some(Touched::Write),
+        _ if call.is("edit") => Some(Touched::Edit),
+        kinds if kinds.iter().any(|kind| READING.contains(&&**kind)) => Some(Touched::Read),
+        _ => None,
     }
-    if call.is("write") {
-        return Some(Touched::Write);
-    }
-    if call.is("edit") {
-        return Some(Touched::Edit);
-    }
-    let reads = ["read", "list", "glob", "grep"].iter().any(|kind| call.is(kind));
-    if reads { Some(Touched::Read) } else { None }
 }

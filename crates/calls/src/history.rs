@@ -96,23 +96,31 @@ impl History {
         }
     }
 
-    /// Notes the variables that words set.
-    pub(super) fn assign(&mut self, assignments: &[Word]) {
-        for word in assignments {
-            self.add(Change::Set(word.clone()));
+    /// Notes the variables that words set: `NAME=value`.
+    pub(super) fn assign(&mut self, words: &[Word]) {
+        for word in words {
+            if word.text.contains('=') {
+                self.add(Change::Set(word.clone()));
+            }
         }
     }
 
     /// Notes what a program did to its shell.
     pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
         match program {
-            "cd" | "chdir" | "pushd" => self.add(went(program, arguments)),
-            "popd" => self.add(Change::Strayed),
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                for word in arguments.iter().filter(|word| word.text.contains('=')) {
-                    self.add(Change::Set(word.clone()));
-                }
+            "cd" | "chdir" | "pushd" => {
+                // `cd -` goes back, and an option that a shell lacks makes `cd` fail.
+                let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
+                let strays = has_option || arguments.is_empty() && program == "pushd";
+                let to = arguments.first().cloned();
+                self.add(if strays {
+                    Change::Strayed
+                } else {
+                    Change::Went { to, is_sure: false }
+                });
             }
+            "popd" => self.add(Change::Strayed),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
                 for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
                     self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
@@ -121,13 +129,4 @@ impl History {
             _ => {}
         }
     }
-}
-
-/// Returns the step of `cd` or `pushd`. `cd -` goes back, and an option that a shell lacks makes `cd` fail.
-fn went(program: &str, arguments: &[Word]) -> Change {
-    let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
-    if has_option || arguments.is_empty() && program == "pushd" {
-        return Change::Strayed;
-    }
-    Change::Went { to: arguments.first().cloned(), is_sure: false }
 }

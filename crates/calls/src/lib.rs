@@ -38,8 +38,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use arguments::Arguments;
 
-use crate::tools::kinds_of;
+use crate::tools::of_agent;
 use hookexec::describe::{CallDescription, DescribeCall};
+use hookexec::wire::JsonObject;
 use hookexec::{Call, Input};
 
 /// Names that the reader knows; `names.txt` says what each list is.
@@ -100,7 +101,7 @@ impl DescribeCall for KnownTools {
     }
 
     fn kinds(&self, agent: Option<&str>, tool: &str) -> Vec<String> {
-        kinds_of(agent, tool)
+        of_agent(agent.unwrap_or_default()).kinds(tool, &JsonObject::new())
     }
 }
 

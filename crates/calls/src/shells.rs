@@ -2,8 +2,8 @@
 
 use super::command::{Certainty, Word, are_known, has_word, line_of};
 use super::names::{
-    CODE_OPTIONS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES, INTERPRETERS, PRINTERS,
-    REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
+    ARITHMETIC, CHANGERS, CODE_OPTIONS, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS,
+    HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use super::wrappers::Inner;
 use crate::shell::next_expansion;
@@ -14,22 +14,22 @@ pub fn is_shell(program: &str) -> bool {
     SHELLS.contains(&without_version(&name))
 }
 
-/// Returns whether a program runs code in a language of its own.
-pub fn is_interpreter(name: &str) -> bool {
-    INTERPRETERS.contains(&without_version(name))
+/// Returns whether a program runs code in a language of its own; a version may stand behind its name.
+pub fn is_interpreter(program: &str) -> bool {
+    let name = super::base_name(program);
+    INTERPRETERS.contains(&without_version(&name))
 }
 
 /// Returns whether a program runs one of its words as code.
 pub(super) fn takes_code(name: &str) -> bool {
-    is_shell(name)
-        || is_interpreter(name)
-        || matches!(name, "eval" | "source" | "." | "find" | "gfind" | "bfs" | "ssh" | "su")
+    is_shell(name) || is_interpreter(name) || CODE_TAKERS.contains(&name)
 }
 
 /// Returns whether the code of a program is among its words, so that words behind them are arguments.
 pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
     if is_shell(name) {
-        return matches!(shell_code(words), Inner::Text(_) | Inner::File(_));
+        let code = shell_code(words);
+        return matches!(code, Inner::Text { is_known: true, .. } | Inner::File(_));
     }
     is_interpreter(name) && matches!(words, [options @ .., _] if has_word(options, CODE_OPTIONS))
 }
@@ -126,7 +126,7 @@ fn test_evaluates(words: &[Word]) -> bool {
     let (mut evaluates, mut has_other) = (false, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
-        evaluates |= is_arithmetic(word) || words.len() < 3 && may_be_test;
+        evaluates |= ARITHMETIC.contains(&&*word.text) || words.len() < 3 && may_be_test;
         let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
         has_other |= is_operand && !is_number(word);
     }
@@ -144,21 +144,15 @@ fn are_numbers(words: &[Word]) -> bool {
 }
 
 fn is_number(word: &Word) -> bool {
-    word.is_known() && !word.text.contains(|letter: char| !letter.is_ascii_digit())
+    word.is_known() && super::is_number(&word.text)
         || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
-}
-
-/// Returns whether a word is an operator of a test whose operands a shell evaluates.
-fn is_arithmetic(word: &Word) -> bool {
-    matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R")
 }
 
 /// Returns whether a builtin changes how the shell reads or runs what follows.
 pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
     match name {
-        "shopt" | "setopt" | "unsetopt" | "emulate" | "zmodload" | "autoload" | "zle" => true,
         "set" => !words.iter().all(|word| word.is_known() && is_plain_setting(&word.text)),
-        _ => false,
+        _ => CHANGERS.contains(&name),
     }
 }
 
@@ -175,7 +169,7 @@ fn is_plain_setting(text: &str) -> bool {
 
 /// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
 /// interpreter.
-pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inner<'w> {
+pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     if EVALUATORS.contains(&name) && words.iter().any(has_expanded_index) {
         return Inner::Unknown;
     }
@@ -183,7 +177,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
         ("eval", [word]) if is_settings(word) => Inner::Nothing,
         ("eval", _) => joined(words),
         ("trap", [action, ..]) if action.is_known() && !action.text.starts_with('-') => {
-            Inner::Text(action.text.clone())
+            Inner::Text { text: action.text.clone(), is_known: true }
         }
         ("trap", [option, ..]) if option.text == "-" => Inner::Nothing,
         ("trap", _) => Inner::Unknown,
@@ -192,7 +186,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word], reads_input: bool) -> Inne
         ("source" | ".", [script, ..]) => file(script, true),
         ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
         _ if is_shell(name) => shell_code(words),
-        _ if is_interpreter(name) => interpreter(words, reads_input),
+        _ if is_interpreter(name) => interpreter(words),
         _ => Inner::Nothing,
     }
 }
@@ -206,8 +200,7 @@ pub(super) fn joined(words: &[Word]) -> Inner<'_> {
     if words.is_empty() {
         return Inner::Nothing;
     }
-    let text = line_of(words);
-    if are_known(words) { Inner::Text(text) } else { Inner::Open(text) }
+    Inner::Text { text: line_of(words), is_known: are_known(words) }
 }
 
 /// Returns whether a word is the output of a program that prints settings: `$(ssh-agent -s)`,
@@ -240,7 +233,7 @@ fn shell_code(mut words: &[Word]) -> Inner<'_> {
             option if option.starts_with("--") => return Inner::Unknown,
             option if option.starts_with(['-', '+']) => {
                 match (option.contains('c'), option.contains(['o', 'O', 's'])) {
-                    (true, false) => return text_of_c(words),
+                    (true, false) => return text_of_c(words.first()),
                     // A text that is only checked.
                     (false, false) if option == "-n" && !has_options(words) => {
                         return Inner::Nothing;
@@ -265,7 +258,7 @@ fn has_options(words: &[Word]) -> bool {
 }
 
 /// Returns what an interpreter runs.
-fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
+fn interpreter(mut words: &[Word]) -> Inner<'_> {
     while let [word, behind @ ..] = words {
         let code = match &*word.text {
             "-" => break,
@@ -282,7 +275,7 @@ fn interpreter(mut words: &[Word], reads_input: bool) -> Inner<'_> {
             _ => Inner::Unknown,
         };
     }
-    if reads_input { Inner::Unknown } else { Inner::Nothing }
+    Inner::Input
 }
 
 /// Returns whether the output of a command is a part of a word.
@@ -318,17 +311,12 @@ fn names_only_places(text: &str) -> bool {
 }
 
 /// Returns the text behind `-c`; further options may stand before it.
-pub(super) fn text_of_c(words: &[Word]) -> Inner<'_> {
-    match words.first() {
-        Some(text) if text.is_known() && !text.text.starts_with(['-', '+']) => {
-            Inner::Text(text.text.clone())
-        }
-        Some(text) if text.certainty == Certainty::OneWord => {
-            let is_expanded = text.text[text.known..].starts_with('$');
-            let is_known = is_expanded && names_only_places(&text.text);
-            let text = text.text.clone();
-            if is_known { Inner::Text(text) } else { Inner::Open(text) }
-        }
-        _ => Inner::Unknown,
-    }
+pub(super) fn text_of_c(text: Option<&Word>) -> Inner<'static> {
+    let Some(Word { text, certainty, known, .. }) = text else { return Inner::Unknown };
+    let is_known = match certainty {
+        Certainty::Known if !text.starts_with(['-', '+']) => true,
+        Certainty::OneWord => text[*known..].starts_with('$') && names_only_places(text),
+        _ => return Inner::Unknown,
+    };
+    Inner::Text { text: text.clone(), is_known }
 }

@@ -1,12 +1,13 @@
 //! One simple command, and the commands that it runs.
 
-use super::command::{Frame, Hidden, Redirection, SimpleCommand, Word, has_word, line_of};
+use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
-use super::names::{FETCHERS, STARTING, STAYING};
+use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
 use super::reader::Found;
 use super::shells::{self, is_interpreter, names_evaluated};
 use super::wrappers::{self, Inner, Run};
+use std::sync::Arc;
 
 impl SimpleCommand {
     /// Returns the name of the program; nothing without one.
@@ -72,17 +73,15 @@ impl Found {
         let is_path = program.text.contains('/');
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
-        let (place, inner) = (self.commands.len(), command.frame.within(&name));
+        let place = self.commands.len();
+        let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
-        let written = match is_path {
-            _ if !program.is_known() || is_fetched => Written::Unknown,
-            true => self.written(program),
-            false => Written::No,
-        };
-        let hidden = match written {
-            Written::No => self.inner(arguments, &inputs, inner),
-            Written::Unknown => Hidden::Anything,
-            Written::Text(text) => self.script(&interpreter_of(&text), &text, inner),
+        let texts = if is_path { self.texts_of(program) } else { Vec::new() };
+        let hidden = match &*texts {
+            _ if !program.is_known() || is_fetched => Hidden::Anything,
+            [] => self.inner(arguments, inner),
+            [Some(text)] => self.script(&interpreter_of(text), text, inner),
+            _ => Hidden::Anything,
         };
         // All but these run their command in another process.
         if !STAYING.contains(&&*name) {
@@ -95,33 +94,31 @@ impl Found {
     }
 
     /// Adds what a program runs, and returns what it runs that can't be read.
-    fn inner(&mut self, words: &[Word], inputs: &[Redirection], inner: Frame) -> Hidden {
+    fn inner(&mut self, words: &[Word], inner: Frame) -> Hidden {
         let name = &*inner.program().to_owned();
-        let reads_input = inner.piped || !inputs.is_empty();
         // So many programs run one another in no command of people.
         if inner.wrappers.len() > 8 {
             return Hidden::Anything;
         }
         let found = match wrappers::inner(name, words) {
-            Inner::Nothing => shells::code(name, words, reads_input),
+            Inner::Nothing => shells::code(name, words),
             // `bun x` runs a program, and `bun x.ts` a file.
             found => found,
         };
         match found {
-            Inner::Nothing => self.without_command(inputs, &inner),
-            Inner::Input => self.input(inputs, inner),
+            Inner::Nothing => Hidden::Nothing,
+            Inner::Input => self.input(inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),
-            Inner::Text(text) if name == "trap" => {
+            Inner::Text { text, .. } if name == "trap" => {
                 self.at_exit.push((text, inner));
                 Hidden::Nothing
             }
-            Inner::Text(text) => self.inner_text(&text, inner),
-            Inner::Open(text) => {
+            Inner::Text { text, is_known } => {
                 // What is known of it is read, too.
-                self.inner_text(&text, inner);
-                self.is_doubtful = true;
-                Hidden::Anything
+                let hidden = self.inner_text(&text, inner);
+                self.is_doubtful |= !is_known;
+                if is_known { hidden } else { Hidden::Anything }
             }
             Inner::Unread => {
                 if let Some(commands) = commands_behind_powershell(name, words) {
@@ -129,30 +126,22 @@ impl Found {
                     return Hidden::Nothing;
                 }
                 let all = [&[Word::known(name)][..], words].concat();
-                Hidden::of_words(&all, inner.more || reads_input)
+                Hidden::of_words(&all, inner.more || inner.has_input())
             }
             Inner::Shown(words) => Hidden::of_words(words, inner.more),
             Inner::Commands(runs) => {
-                let is_known = runs.into_iter().all(|run| self.run(run, inputs, &inner));
+                let is_known = runs.into_iter().all(|run| self.run(run, &inner));
                 if is_known { Hidden::Nothing } else { Hidden::Anything }
             }
         }
     }
 
-    /// Adds the commands of a program without a command in its words: some start a shell then.
-    fn without_command(&mut self, inputs: &[Redirection], inner: &Frame) -> Hidden {
-        if STARTING.contains(&inner.program()) && (inner.piped || !inputs.is_empty()) {
-            return self.input(inputs, inner.clone());
-        }
-        Hidden::Nothing
-    }
-
     /// Adds a command in the words of another, and returns whether it can be known.
-    fn run(&mut self, run: Run, inputs: &[Redirection], inner: &Frame) -> bool {
+    fn run(&mut self, run: Run, inner: &Frame) -> bool {
         self.inner_words += run.words.len();
         // The words to come are the command, but `xargs` alone runs `echo`.
         if run.words.is_empty() {
-            return !inner.more && self.without_command(inputs, inner) == Hidden::Nothing;
+            return !inner.more;
         }
         let more = inner.more || run.more;
         // Each of the words is copied: 20 ms.
@@ -168,8 +157,8 @@ impl Found {
         let mut command = self.begun(&Frame { more, ..inner.clone() });
         // In another directory a program reads the settings of another project.
         command.is_certain &= !moves;
-        let (assignments, redirections) = (run.assignments, inputs.to_vec());
-        self.simple(SimpleCommand { words, assignments, redirections, ..command });
+        let assignments = run.assignments;
+        self.simple(SimpleCommand { words, assignments, ..command });
         if moves {
             self.history = before;
         }
@@ -178,13 +167,11 @@ impl Found {
 
     /// Adds the commands of a file that a program runs, if the call wrote it.
     fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
-        if self.is_fetched(file) || self.is_cloned(file) {
-            return Hidden::Anything;
-        }
-        match self.written(file) {
-            Written::No => Hidden::Nothing,
-            Written::Unknown => Hidden::Anything,
-            Written::Text(text) => self.script(name, &text, inner),
+        match &*self.texts_of(file) {
+            _ if self.is_fetched(file) || self.is_cloned(file) => Hidden::Anything,
+            [] => Hidden::Nothing,
+            [Some(text)] => self.script(name, text, inner),
+            _ => Hidden::Anything,
         }
     }
 
@@ -206,11 +193,17 @@ impl Found {
     }
 
     /// Adds the commands that a shell reads from its input, if that is one text.
-    fn input(&mut self, inputs: &[Redirection], inner: Frame) -> Hidden {
-        match inputs {
+    fn input(&mut self, inner: Frame) -> Hidden {
+        let inputs = Arc::clone(&inner.inputs);
+        match &*inputs {
+            _ if inner.more => Hidden::Anything,
             // zsh reads a pipe beside it, too.
             [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
-                self.inner_text(&one.word.text, inner)
+                self.inner_text(&one.word.text, Frame { inputs: Arc::default(), ..inner })
+            }
+            [] if !inner.piped && !shells::is_shell(inner.program()) => {
+                self.without_input += 1;
+                Hidden::Nothing
             }
             _ => Hidden::Anything,
         }
@@ -227,19 +220,16 @@ impl Found {
         Hidden::words_of(text)
     }
 
-    /// Returns the text that the call itself writes to a file.
-    fn written(&self, file: &Word) -> Written {
+    /// Returns the texts that the call itself writes to a file, `None` for one that is not known.
+    fn texts_of(&self, file: &Word) -> Vec<Option<String>> {
         let name = file.text.trim_start_matches("./");
-        let mut written = Written::No;
+        let mut texts = Vec::new();
         for (at, command) in self.commands.iter().enumerate() {
             if command.writes(name) {
-                written = match (written, self.text_written_by(at)) {
-                    (Written::No, Some(text)) => Written::Text(text),
-                    _ => Written::Unknown,
-                };
+                texts.push(self.text_written_by(at));
             }
         }
-        written
+        texts
     }
 
     /// Returns the text that a command writes to a file, if it is `cat`, `tee`, `echo` or `printf`.
@@ -250,11 +240,13 @@ impl Found {
             ("cat" | "tee", Some(document)) => Some(document.text.clone()),
             ("tee", None) => {
                 let pipeline = command.frame.pipeline;
-                let mut before =
-                    self.commands[..at].iter().filter(|one| one.frame.pipeline == pipeline);
-                let first = before.next()?;
+                let before = &self.commands[..at];
+                let mut before = before.iter().filter(|one| one.frame.pipeline == pipeline);
                 // Another program between them may make another text of it.
-                if before.next().is_none() { first.printed() } else { None }
+                if let (Some(only), None) = (before.next(), before.next()) {
+                    return only.printed();
+                }
+                None
             }
             _ => command.printed(),
         }
@@ -271,11 +263,9 @@ impl Found {
         if self.fetching != pipeline || pipeline == 0 {
             return;
         }
-        for word in &command.words[1..] {
+        let redirected = command.redirections.iter().map(|one| &one.word);
+        for word in command.words[1..].iter().chain(redirected) {
             self.fetched.push(last_part(&word.text).to_owned());
-        }
-        for redirection in &command.redirections {
-            self.fetched.push(last_part(&redirection.word.text).to_owned());
         }
     }
 
@@ -288,9 +278,9 @@ impl Found {
     /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
     /// its programs is not.
     fn is_cloned(&self, file: &Word) -> bool {
-        let path = &*file.text;
-        let is_installed =
-            path.starts_with("/usr/") || path.starts_with("/bin/") || path.starts_with("/opt/");
+        let mut parts = file.text.split('/');
+        let is_absolute = parts.next() == Some("");
+        let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
 }
@@ -300,28 +290,6 @@ fn interpreter_of(text: &str) -> String {
     let first = text.lines().next().unwrap_or_default();
     let Some(line) = first.strip_prefix("#!") else { return "sh".to_owned() };
     base_name(line.split_whitespace().last().unwrap_or("sh"))
-}
-
-/// The text that a call writes to a file.
-enum Written {
-    No,
-    Text(String),
-    Unknown,
-}
-
-/// Returns whether one of these commands would run what stands in its input. The command that `ssh` runs
-/// stands behind it.
-pub(super) fn read_code(commands: &[SimpleCommand]) -> bool {
-    for (at, command) in commands.iter().enumerate() {
-        let name = command.program();
-        let is_alone = !matches!(commands.get(at + 1), Some(next) if next.frame.program() == name);
-        if is_alone && STARTING.contains(&&*name)
-            || command.words.len() == 1 && is_interpreter(&name)
-        {
-            return true;
-        }
-    }
-    false
 }
 
 /// Returns whether a word is a file of the current directory, with or without `./`.

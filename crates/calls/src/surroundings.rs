@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
 use jiff::{Timestamp, Zoned};
 
@@ -16,21 +16,20 @@ use hookexec_files::platform::Platform;
 #[derive(Clone)]
 #[must_use]
 pub struct Surroundings {
-    env: Arc<LazyEnv>,
+    env: Arc<OnceLock<Env>>,
     home: Option<Arc<Path>>,
     temp_dir: Arc<Path>,
     now: Arc<dyn Fn() -> Zoned + Send + Sync>,
 }
 
 type Env = BTreeMap<OsString, OsString>;
-type LazyEnv = LazyLock<Env, Box<dyn FnOnce() -> Env + Send>>;
 
 impl Surroundings {
     /// Returns those of this process, as they are now; the environment as it is when a builtin first
     /// asks for it. The clock goes on.
     pub fn of_process() -> Self {
         Self {
-            env: env(|| std::env::vars_os().collect()),
+            env: Arc::default(),
             home: usable(std::env::home_dir()),
             temp_dir: std::env::temp_dir().into(),
             now: Arc::new(Zoned::now),
@@ -45,7 +44,7 @@ impl Surroundings {
         V: Into<OsString>,
     {
         let all: Env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        self.env = self::env(move || all);
+        self.env = Arc::new(OnceLock::from(all));
         self.home = usable(self.path(Platform::HERE.home_variable));
         if let Some(temp_dir) = self.path("TMPDIR")
             && temp_dir.is_absolute()
@@ -67,7 +66,7 @@ impl Surroundings {
 
     /// Returns the value of an environment variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&OsStr> {
-        let (_, value) = Platform::HERE.variable(&self.env, OsStr::new(name))?;
+        let (_, value) = Platform::HERE.variable(self.env(), OsStr::new(name))?;
         if value.is_empty() { None } else { Some(value) }
     }
 
@@ -77,7 +76,7 @@ impl Surroundings {
 
     /// Returns the environment.
     pub fn env(&self) -> &BTreeMap<OsString, OsString> {
-        &self.env
+        self.env.get_or_init(|| std::env::vars_os().collect())
     }
 
     /// Returns the home directory.
@@ -106,10 +105,6 @@ impl Surroundings {
 fn usable(home: Option<PathBuf>) -> Option<Arc<Path>> {
     let home = home?;
     if home.is_absolute() { Some(without_detours(home).into()) } else { None }
-}
-
-fn env(read: impl FnOnce() -> Env + Send + 'static) -> Arc<LazyEnv> {
-    Arc::new(LazyLock::new(Box::new(read)))
 }
 
 impl std::fmt::Debug for Surroundings {

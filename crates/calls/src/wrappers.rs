@@ -1,9 +1,9 @@
 //! Programs that run the command in their arguments, by the one table of them.
 
 use super::base_name;
-use super::command::Word;
+use super::command::{Certainty, Word, are_known};
 use super::shells::{has_code, joined, takes_code, text_of_c};
-use crate::shell::SUBSTITUTED;
+use crate::shell::{SUBSTITUTED, quoted};
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
@@ -17,9 +17,11 @@ pub(super) enum Inner<'w> {
     /// The commands in this file.
     File(&'w Word),
     /// The commands in this text.
-    Text(String),
-    /// The commands in this text, in which not all is known.
-    Open(String),
+    Text {
+        text: String,
+        /// Whether all of it is known.
+        is_known: bool,
+    },
     /// Commands of its words or of its input, in a way that is not read.
     Unread,
     /// These words are or hold a command that can't be found.
@@ -36,8 +38,8 @@ pub(super) struct Run {
     pub(super) directory: Option<Word>,
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
-    /// Letters of the text in whose place `xargs -I` puts a word.
-    marks: String,
+    /// The texts in whose place `xargs -I` puts a word.
+    marks: Vec<Word>,
 }
 
 impl Run {
@@ -45,21 +47,15 @@ impl Run {
     pub(super) fn is_open(&self, more: bool) -> bool {
         let [program, arguments @ ..] = &*self.words else { return more };
         let name = base_name(&program.text);
-        if self.replaces(&program.text) {
-            return true;
-        }
-        if !takes_code(&name) {
-            return false;
-        }
-        if more && !has_code(&name, arguments) {
-            return true;
-        }
-        arguments.iter().any(|word| word.text != "{}" && self.replaces(&word.text))
+        let mut put = arguments.iter().filter(|word| self.replaces(&word.text));
+        let is_changed = more && !has_code(&name, arguments) || put.any(|word| word.text != "{}");
+        self.replaces(&program.text) || takes_code(&name) && is_changed
     }
 
     /// Returns whether another word may be put into a text: `find` puts it in the place of `{}`.
     fn replaces(&self, text: &str) -> bool {
-        text.contains("{}") || text.contains(|letter| self.marks.contains(letter))
+        let mut marks = self.marks.iter();
+        text.contains("{}") || marks.any(|mark| !mark.is_known() || text.contains(&mark.text))
     }
 
     /// Returns its words; one in whose place `xargs -I` puts another is not known.
@@ -79,8 +75,7 @@ struct Row {
     programs: &'static [&'static str],
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
-    /// How the command begins. Without it, the text stands anywhere.
-    begin: Option<Begin>,
+    begin: Begin,
     /// The options behind which a shell text stands.
     text: &'static [&'static str],
     /// The options behind which a search has a command.
@@ -91,17 +86,24 @@ struct Row {
     value: &'static [&'static str],
     shows: &'static [&'static str],
     moves: &'static [&'static str],
+    marks: &'static [&'static str],
+    /// The options with which it runs its input; without one, it always does.
+    starts: Option<&'static [&'static str]>,
 }
 
 /// How the command of a row begins.
+#[derive(PartialEq)]
 enum Begin {
     Next,
+    Quoted,
     Assigns,
     Adds,
     Dashes,
     Joined,
     Search,
     Unread,
+    /// Only behind `--`, else the next row counts.
+    Nowhere,
 }
 
 /// Returns the commands that a call of the program `name` runs, by the first row that says it.
@@ -111,34 +113,16 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
             continue;
         }
         let Some(behind) = behind_subcommands(row, words) else { continue };
-        let Some(begin) = &row.begin else {
-            let (options, rest) = divided_by_dashes(behind);
-            if let Some(text) = text_of(row, options) {
-                return text;
-            }
-            if !rest.is_empty() {
-                return command(row, behind, rest);
-            }
-            continue;
+        let (Ok(found) | Err(found)) = match row.begin {
+            Begin::Unread => Ok(Inner::Unread),
+            Begin::Search => Ok(searched(row, behind)),
+            _ => by_row(row, behind),
         };
-        if let Some(text) = text_of(row, behind) {
-            return text;
+        if row.begin != Begin::Nowhere || !matches!(found, Inner::Nothing) {
+            return found;
         }
-        let (Ok(found) | Err(found)) = by_row(row, begin, behind);
-        return found;
     }
     Inner::Nothing
-}
-
-/// Returns the words before and behind `--`, if a command follows it: `runuser -u bob -- make`. In
-/// `su bob -- -c make` an option follows.
-fn divided_by_dashes(words: &[Word]) -> (&[Word], &[Word]) {
-    for (at, pair) in words.windows(2).enumerate() {
-        if pair[0].text == "--" && !pair[1].text.starts_with('-') {
-            return words.split_at(at + 1);
-        }
-    }
-    (words, &[])
 }
 
 /// Returns the words behind the subcommands of a row, before which options may stand.
@@ -160,143 +144,121 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
     Some(words)
 }
 
-/// Returns the commands by one row; as a failure, what is run if the row does not find one.
-fn by_row<'w>(row: &Row, begin: &Begin, words: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
-    Ok(match begin {
-        Begin::Unread => Inner::Unread,
-        Begin::Search => searched(row.search, words),
-        Begin::Dashes => match words.iter().position(|word| word.text == "--") {
-            Some(place) => command(row, words, &words[place + 1..]),
-            None => Inner::Shown(words),
-        },
-        Begin::Joined => {
-            let rest = behind_options(row, words)?;
-            let rest = rest.get(row.skip..).unwrap_or_default();
-            // Options may stand behind the host, too.
-            joined(behind_options(row, rest)?)
-        }
-        Begin::Next | Begin::Assigns | Begin::Adds => {
-            command(row, words, behind_options(row, words)?)
-        }
-    })
-}
-
-/// Returns the text in a word with an option, or behind it. In a row with a command, the option stands
-/// before the operands.
-fn text_of<'w>(row: &Row, mut words: &'w [Word]) -> Option<Inner<'w>> {
-    if row.text.is_empty() {
-        return None;
+/// Returns the commands by one row; as a failure, what is run if an option decides it.
+fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
+    let mut words = behind_options(row, all)?.get(row.skip..).unwrap_or_default();
+    // Options may stand behind the host of `ssh` and the file of `flock`, too.
+    if row.begin == Begin::Joined || row.skip > 0 && !row.text.is_empty() {
+        words = behind_options(row, words)?;
     }
-    while let [word, behind @ ..] = words {
-        match attached(row.text, &word.text) {
-            Some("") => return Some(text_of_c(behind)),
-            Some(text) if word.is_known() => return Some(Inner::Text(text.to_owned())),
-            Some(_) => return Some(Inner::Unknown),
-            None => words = behind,
-        }
-        if row.begin.is_some() {
-            if !word.text.starts_with('-') {
-                return None;
-            }
-            if matches!(read_option(row, word), Takes::Word) {
-                words = behind.get(1..).unwrap_or_default();
-            }
-        }
+    let before = &all[..all.len() - words.len()];
+    if words.is_empty() && row.runs_input(before) {
+        return Ok(Inner::Input);
     }
-    None
-}
-
-fn command<'w>(row: &Row, all: &'w [Word], mut rest: &'w [Word]) -> Inner<'w> {
+    match row.begin {
+        Begin::Nowhere if words.is_empty() => return Ok(Inner::Nothing),
+        Begin::Dashes if words.is_empty() => return Ok(Inner::Shown(all)),
+        Begin::Quoted if words.len() == 1 => return Ok(joined(words)),
+        Begin::Joined => return Ok(joined(words)),
+        _ => {}
+    }
     let mut assignments = Vec::new();
-    if matches!(row.begin, Some(Begin::Assigns)) {
-        while let [word, behind @ ..] = rest
+    if row.begin == Begin::Assigns {
+        while let [word, behind @ ..] = words
             && matches!(word.text.find('='), Some(1..))
         {
             assignments.push(word.clone());
-            rest = behind;
+            words = behind;
         }
     }
-    let words = match rest.get(row.skip..) {
-        Some(words) => words,
-        None if rest.is_empty() => rest,
-        None => return Inner::Shown(rest),
-    };
-    let before = &all[..all.len() - words.len()];
-    let more = matches!(row.begin, Some(Begin::Adds));
-    let directory = directory(row, before);
-    let mut marks = String::new();
-    if more && before.iter().any(has_mark_option) {
-        for word in before {
-            marks.extend(word.text.chars().last());
-        }
-    }
-    Inner::Commands(vec![Run { assignments, words: words.to_vec(), directory, more, marks }])
+    let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
+    let (marks, directory) = (row.values(row.marks, before), row.values(row.moves, before).pop());
+    Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
 }
 
-/// Returns whether a word may have an option of `xargs` that names a text for a word.
-fn has_mark_option(word: &Word) -> bool {
-    word.text.starts_with('-') && word.text.contains(['I', 'J', 'i'])
-}
-
-/// Returns the directory that the options before a command name for it.
-fn directory(row: &Row, before: &[Word]) -> Option<Word> {
-    let at = before.iter().position(|word| has_option(row.moves, &word.text))?;
-    match before[at].text.split_once('=') {
-        Some((_, attached)) => Some(before[at].ending(attached)),
-        None => before.get(at + 1).cloned(),
-    }
-}
-
-fn searched<'w>(options: &[&str], words: &'w [Word]) -> Inner<'w> {
+fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     let mut runs = Vec::new();
     // The paths begin with what the search begins with.
     let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
-        if !has_option(options, &word.text) {
-            continue;
-        }
-        // The words of each are copied.
-        if runs.len() == 32 {
-            return Inner::Unread;
-        }
-        let behind = &words[place + 1..];
-        let mut words: Vec<Word> = Vec::new();
-        for word in behind {
-            let is_list =
-                word.text == "+" && matches!(words.last(), Some(last) if last.text == "{}");
-            if word.text == ";" || is_list {
-                break;
+        for (option, value) in row.options_in(&word.text) {
+            if !row.search.contains(&&*option) {
+                continue;
             }
-            let is_path = word.text.contains("{}") && !words.is_empty();
-            words.push(if is_path { Word::path_of_search(&word.text) } else { word.clone() });
+            // The words of each are copied.
+            if runs.len() == 32 {
+                return Inner::Unread;
+            }
+            let words = words_of_search(word, value, &words[place + 1..]);
+            // `-execdir` runs the command where the file lies.
+            let moves = option.ends_with("dir");
+            let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
+            runs.push(Run { words, directory, more, ..Run::default() });
         }
-        // `-execdir` runs the command where the file lies.
-        let moves = word.text.ends_with("dir");
-        let directory = if moves { Some(Word::unknown(SUBSTITUTED)) } else { None };
-        runs.push(Run { words, directory, more, ..Run::default() });
     }
-    if runs.is_empty() { Inner::Nothing } else { Inner::Commands(runs) }
+    match runs.is_empty() {
+        false => Inner::Commands(runs),
+        true if row.runs_input(words) => Inner::Input,
+        true => Inner::Nothing,
+    }
 }
 
-/// Returns the words behind the options of a wrapper, or what is run if there are none for certain.
+/// Returns the command that begins with the value of an option, or behind it.
+fn words_of_search(option: &Word, value: Option<&str>, behind: &[Word]) -> Vec<Word> {
+    let mut words = Vec::new();
+    if let Some(value) = value {
+        words.push(option.ending(value));
+    }
+    for word in behind {
+        let is_list = word.text == "+" && matches!(&*words, [.., last] if last.text == "{}");
+        if word.text == ";" || is_list {
+            break;
+        }
+        let mut word = word.clone();
+        // The search puts the path of a file there.
+        if let Some(known) = word.text.find("{}")
+            && !words.is_empty()
+        {
+            word = Word { certainty: Certainty::OneWord, known, quoted: false, ..word };
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// Returns words as a shell text has them: one that is not known stays as it is.
+fn written(words: &[Word]) -> String {
+    let mut line = Vec::new();
+    for word in words {
+        line.push(if word.is_known() { quoted(&word.text) } else { word.text.clone() });
+    }
+    line.join(" ")
+}
+
+/// Returns the words behind the options of a wrapper, or what is run if an option decides that.
 fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
+    let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
     while let [word, rest @ ..] = words {
-        let option = word.text.strip_prefix('-').unwrap_or_default();
-        if option.is_empty() {
+        // In `su bob -- -c make` an option follows.
+        let goes_on = is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-'));
+        if word.text == "--" && !goes_on {
+            return Ok(rest);
+        }
+        if !is_anywhere && (word.text == "-" || !word.text.starts_with('-')) {
             // It may become an option, if it is not the word that stands before the command.
             let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
             return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
         }
         words = rest;
-        if option == "-" {
-            break;
-        }
-        match read_option(row, word) {
-            Takes::Nothing => {}
-            Takes::Word if !rest.is_empty() => words = &rest[1..],
-            Takes::Word | Takes::Unknown => return Err(Inner::Shown(all)),
-            Takes::Shows => return Err(Inner::Commands(Vec::new())),
+        for (option, value) in row.options_in(&word.text) {
+            match row.takes(&option) {
+                Takes::Text => return Err(row.text(word, value, rest)),
+                Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
+                Takes::Shows => return Err(Inner::Commands(Vec::new())),
+                Takes::Unknown if !is_anywhere => return Err(Inner::Shown(all)),
+                Takes::Word | Takes::Nothing | Takes::Unknown => {}
+            }
         }
     }
     Ok(words)
@@ -307,59 +269,99 @@ enum Takes {
     Nothing,
     /// The word behind it.
     Word,
+    /// A shell text, or the command of a search.
+    Text,
     /// No command: with it, nothing is run.
     Shows,
     Unknown,
 }
 
-/// Reads a word that is one option, or several of one letter.
-fn read_option(row: &Row, word: &Word) -> Takes {
-    let name = word.text.split('=').next().unwrap_or_default();
-    match takes(row, name) {
-        Takes::Word if name.len() < word.text.len() => return Takes::Nothing,
-        Takes::Unknown if !name.starts_with("--") && word.is_known() => {}
-        found => return found,
+impl Row {
+    /// Returns what one option takes.
+    fn takes(&self, option: &str) -> Takes {
+        let lists = [
+            (self.shows, Takes::Shows),
+            (self.value, Takes::Word),
+            (self.flags, Takes::Nothing),
+            (self.text, Takes::Text),
+            (self.search, Takes::Text),
+        ];
+        for (list, takes) in lists {
+            if list.contains(&option) {
+                return takes;
+            }
+        }
+        let is_long = option.starts_with("--") && option.len() > 2;
+        let begins_text = is_long && self.text.iter().any(|text| text.starts_with(option));
+        if begins_text { Takes::Text } else { Takes::Unknown }
     }
-    let mut letters = word.text[1..].chars();
-    while let Some(letter) = letters.next() {
-        match takes(row, &format!("-{letter}")) {
-            Takes::Nothing => {}
+
+    /// Returns the options in a word, each with its value there: `-it`, `-uNAME`, `--user=NAME`.
+    fn options_in<'w>(&self, word: &'w str) -> Vec<(String, Option<&'w str>)> {
+        if !word.starts_with('-') {
+            return Vec::new();
+        }
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        if word.starts_with("--") || !matches!(self.takes(name), Takes::Unknown) {
+            return vec![(name.to_owned(), value)];
+        }
+        let mut options = Vec::new();
+        for (at, letter) in word.char_indices().skip(1) {
+            let option = format!("-{letter}");
+            let behind = &word[at + letter.len_utf8()..];
+            let has_value = matches!(self.takes(&option), Takes::Word | Takes::Text);
             // The rest of the word is its value.
-            Takes::Word if !letters.as_str().is_empty() => return Takes::Nothing,
-            found => return found,
+            if has_value && !behind.is_empty() {
+                options.push((option, Some(behind)));
+                break;
+            }
+            options.push((option, None));
+        }
+        options
+    }
+
+    /// Returns the text of an option, which stands in its word or behind it.
+    fn text<'w>(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'w> {
+        let (inner, more) = match (value, behind) {
+            (Some(value), _) => (text_of_c(Some(&word.ending(value))), behind),
+            (None, [text, more @ ..]) => (text_of_c(Some(text)), more),
+            (None, []) => return Inner::Unknown,
+        };
+        match inner {
+            // `env -S` adds the words behind the text to it.
+            Inner::Text { text, is_known } if self.begin == Begin::Assigns && !more.is_empty() => {
+                let (text, is_known) = (text + " " + &written(more), is_known && are_known(more));
+                Inner::Text { text, is_known }
+            }
+            other => other,
         }
     }
-    Takes::Nothing
-}
 
-/// Returns what one option takes.
-fn takes(row: &Row, option: &str) -> Takes {
-    let lists = [(row.shows, Takes::Shows), (row.value, Takes::Word), (row.flags, Takes::Nothing)];
-    for (list, takes) in lists {
-        if list.contains(&option) {
-            return takes;
+    /// Returns the values that these options have before a command.
+    fn values(&self, wanted: &[&str], before: &[Word]) -> Vec<Word> {
+        let mut values = Vec::new();
+        for (at, word) in before.iter().enumerate() {
+            for (option, value) in self.options_in(&word.text) {
+                match value {
+                    _ if !wanted.contains(&&*option) => {}
+                    Some(value) => values.push(word.ending(value)),
+                    None => values.extend(before.get(at + 1).cloned()),
+                }
+            }
         }
+        values
     }
-    Takes::Unknown
-}
 
-/// Returns what a word has behind an option of a list: `--command=TEXT`, `-qcTEXT`. Nothing stands behind
-/// `-c`.
-fn attached<'w>(list: &[&str], word: &'w str) -> Option<&'w str> {
-    if word.starts_with("--") {
-        let (name, text) = word.split_once('=').unwrap_or((word, ""));
-        let is_named = name.len() > 3 && list.iter().any(|option| option.starts_with(name));
-        return if is_named { Some(text) } else { None };
-    }
-    for (at, letter) in word.strip_prefix('-')?.char_indices() {
-        if list.contains(&&*format!("-{letter}")) {
-            return Some(&word[1 + at + letter.len_utf8()..]);
+    /// Returns whether the program runs its input if no command stands in its words.
+    fn runs_input(&self, before: &[Word]) -> bool {
+        let Some(wanted) = self.starts else { return false };
+        let mut given = Vec::new();
+        for word in before {
+            given.extend(self.options_in(&word.text));
         }
+        wanted.is_empty() || given.iter().any(|(option, _)| wanted.contains(&&**option))
     }
-    None
-}
-
-/// Returns whether a list of the table has an option.
-fn has_option(list: &[&str], option: &str) -> bool {
-    list.contains(&option.split('=').next().unwrap_or(option))
 }

@@ -164,7 +164,7 @@ impl Finder<'_, '_> {
         for text in texts {
             for edit in patch::edits(&text.text).unwrap_or_default() {
                 let word = Word::known(&edit.path);
-                self.add(&UsedWord::of(&word, Touch::of_patch(edit.kind)), false)?;
+                self.add(&UsedWord::of(&word, Touch::of_patch(edit.touched)), false)?;
             }
         }
         Ok(())

@@ -199,7 +199,7 @@ impl Collector<'_> {
     fn patch(&mut self, text: &str) -> Checked<bool> {
         let edits = patch::edits(text).unwrap_or_default();
         for edit in &edits {
-            self.add(&edit.path, Touch::of_patch(edit.kind), false)?;
+            self.add(&edit.path, Touch::of_patch(edit.touched), false)?;
         }
         let files = patch::files(text);
         for file in &files {

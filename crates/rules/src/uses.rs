@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::arguments::Arguments;
+use hookexec::describe::Touched;
 use hookexec_calls::Word;
-use hookexec_calls::tools::patch;
 
 /// A set of uses of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,11 +29,11 @@ impl Touch {
     }
 
     /// Returns what a patch does with a file.
-    pub(super) fn of_patch(kind: patch::Kind) -> Self {
-        match kind {
-            patch::Kind::Add => Self::WRITE,
-            patch::Kind::Update => Self::EDIT,
-            patch::Kind::Delete => Self::DELETE,
+    pub(super) fn of_patch(touched: Touched) -> Self {
+        match touched {
+            Touched::Write => Self::WRITE,
+            Touched::Delete => Self::DELETE,
+            _ => Self::EDIT,
         }
     }
 

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use hookexec::FailureMode;
 use hookexec::config::{Command, Diagnostic, Hook, InheritEnv};
-use hookexec_calls::shell::{Word, is_interpreter, is_shell, quoted, read_script};
+use hookexec_calls::shell::{is_interpreter, is_shell, quoted};
+use hookexec_calls::{Word, commands_of_text};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
-use hookexec_project::trust::{DIRECTORIES, is_shell_word};
+use hookexec_project::trust::{DIRECTORIES, below, is_shell_word};
 
 use crate::program::named;
 
@@ -134,7 +135,7 @@ fn not_installed(program: &Path, hook: &Hook) -> Option<Diagnostic> {
     }
     let name = program.to_string_lossy();
     let is_text = matches!(hook.command, Some(Command::Text(_)));
-    if is_text && (is_shell_word(&Word::literal(&*name)) || name.starts_with(['-', '~'])) {
+    if is_text && (is_shell_word(&Word::known(&name)) || name.starts_with(['-', '~'])) {
         return None;
     }
     if is_on_search_path(program) {
@@ -194,19 +195,16 @@ fn expanded(path: &str) -> PathBuf {
 
 /// Returns the words of the first command of a text, without the assignments before it.
 fn first_command(text: &str) -> Vec<Word> {
-    let Some(first) = read_script(text).commands.into_iter().next() else { return Vec::new() };
-    let mut words = first.words;
-    while words.first().is_some_and(Word::is_assignment) {
-        words.remove(0);
-    }
-    words
+    let commands = commands_of_text(text);
+    let first = commands.into_iter().find(|command| !command.is_without_words());
+    first.unwrap_or_default().words
 }
 
 /// Returns the path of a word that begins with a variable for the directory of the hooks file or of
 /// the project.
 fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
     for (name, is_of_file) in DIRECTORIES {
-        if let Some(rest) = word.below(name)
+        if let Some(rest) = below(word, name)
             && !hook.env.contains_key(name)
         {
             let directory = if is_of_file { hook.location.directory() } else { project };
@@ -219,9 +217,9 @@ fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBu
 /// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].
 fn plain(word: Word) -> Option<String> {
     let is_plain = match word.text.strip_prefix('~') {
-        None => word.literal,
+        None => word.is_literal(),
         Some(rest) => {
-            !word.literal && rest.starts_with('/') && !rest.contains(['$', '*', '?', '['])
+            !word.is_literal() && rest.starts_with('/') && !rest.contains(['$', '*', '?', '['])
         }
     };
     if is_plain { Some(word.text) } else { None }

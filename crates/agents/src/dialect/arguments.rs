@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use ArgumentError::{Missing, Several};
+use hookexec::describe::Touched;
 use hookexec::wire::{InputChange, JsonObject};
-use hookexec_calls::tools::patch::{self, Edit, Kind};
+use hookexec_calls::tools::patch::{self, Edit};
 use hookexec_calls::tools::{Role, Roles, role_by_name};
 use hookexec_files::directories::home_directory;
 use hookexec_files::paths::lexical;
@@ -286,11 +287,11 @@ impl Call {
 
     /// Returns what a patch does to one file.
     fn edit(edit: Edit) -> Self {
-        let (tools, texts): (&'static [&'static str], Vec<(&str, String)>) = match edit.kind {
-            Kind::Add => (&["Write"], vec![("content", edit.new)]),
-            Kind::Update => (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)]),
+        let (tools, texts): (&'static [&'static str], Vec<(&str, String)>) = match edit.touched {
+            Touched::Write => (&["Write"], vec![("content", edit.new)]),
             // Claude Code has no tool for it, so guards of writing and of editing run.
-            Kind::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
+            Touched::Delete => (&["Write", "Edit"], vec![("content", String::new())]),
+            _ => (&["Edit"], vec![("old_string", edit.old), ("new_string", edit.new)]),
         };
         let mut call = Self { tools: Some(tools), ..Self::default() };
         call.arguments.insert("file_path".to_owned(), edit.path.into());

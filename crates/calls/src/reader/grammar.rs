@@ -8,7 +8,7 @@ use crate::history::Change;
 use crate::names::{BEGINNINGS, LEAVING, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::with_expansions_as;
 use crate::shells::{is_plain_variable, names_evaluated};
-use crate::simple::read_code;
+use std::sync::Arc;
 
 impl<'t> Reader<'t, '_> {
     /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
@@ -103,8 +103,9 @@ impl<'t> Reader<'t, '_> {
             let before = self.at;
             self.at += 4;
             self.blanks()?;
-            // With an option, or alone, it is read as a program.
-            if self.has("-") || self.is_at_end_of_word() && !self.has("(") {
+            // With an option, which may have quotes, or alone, it is read as a program.
+            let may_be_option = self.rest().starts_with(['-', '\\', '\'', '"']);
+            if may_be_option || self.is_at_end_of_word() && !self.has("(") {
                 self.at = before;
             }
         }
@@ -121,13 +122,14 @@ impl<'t> Reader<'t, '_> {
                 return Ok(());
             }
             self.frame.piped = true;
+            self.frame.inputs = Arc::default();
             self.found.history = before.clone();
             self.newlines()?;
         }
     }
 
     pub(super) fn command(&mut self) -> Read<()> {
-        let start = self.found.commands.len();
+        let (start, without_input) = (self.found.commands.len(), self.found.without_input);
         if start > MOST_COMMANDS || self.found.history.is_full() {
             return Err(self.found.too_long());
         }
@@ -160,12 +162,11 @@ impl<'t> Reader<'t, '_> {
         }
         self.blanks()?;
         while self.is_at_redirection() {
-            let Some(redirection) = self.redirection()? else {
-                self.blanks()?;
-                continue;
-            };
-            if redirection.is_input() && read_code(&self.found.commands[start..]) {
-                return Err(Unread);
+            let redirection = self.redirection()?;
+            self.blanks()?;
+            let Some(redirection) = redirection else { continue };
+            if redirection.is_input() && self.found.without_input > without_input {
+                self.found.hides_anything();
             }
             let mut is_taken = false;
             for command in &mut self.found.commands[start..] {
@@ -180,7 +181,6 @@ impl<'t> Reader<'t, '_> {
                 let command = SimpleCommand { redirections, ..self.found.begun(&self.frame) };
                 self.found.commands.push(command);
             }
-            self.blanks()?;
         }
         Ok(())
     }
@@ -230,16 +230,8 @@ impl<'t> Reader<'t, '_> {
         if variable.is_empty() || !self.is_at_end_of_word() {
             return Err(Unread);
         }
-        self.loop_over(variable)?;
-        self.blanks()?;
-        self.eat(";");
         self.newlines()?;
-        self.do_body()
-    }
-
-    /// Reads the words of a loop, which are assigned to its variable.
-    fn loop_over(&mut self, variable: &str) -> Read<()> {
-        self.newlines()?;
+        // The words of a loop are assigned to its variable.
         let mut assignments = Vec::new();
         if self.keyword() == "in" {
             self.at += 2;
@@ -264,7 +256,10 @@ impl<'t> Reader<'t, '_> {
             simple.hidden = Hidden::Anything;
         }
         self.found.commands.push(SimpleCommand { assignments, ..simple });
-        Ok(())
+        self.blanks()?;
+        self.eat(";");
+        self.newlines()?;
+        self.do_body()
     }
 
     pub(super) fn simple(&mut self) -> Read<()> {

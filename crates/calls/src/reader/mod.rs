@@ -50,6 +50,8 @@ pub(super) struct Found {
     pub(super) fetching: usize,
     /// Whether the call gets a repository; what files it has is not known.
     pub(super) has_cloned: bool,
+    /// How many programs run what stands in their input, which nothing in the text gives them.
+    pub(super) without_input: usize,
     /// How many words the commands that others run have.
     pub(super) inner_words: usize,
 }
@@ -122,7 +124,8 @@ impl Found {
     /// Returns a command that has nothing of its own yet.
     pub(super) fn begun(&self, frame: &Frame) -> SimpleCommand {
         let (history, frame) = (self.history.clone(), frame.clone());
-        SimpleCommand { history, frame, is_certain: true, ..SimpleCommand::default() }
+        let redirections = frame.inputs.to_vec();
+        SimpleCommand { history, frame, redirections, is_certain: true, ..Default::default() }
     }
 }
 

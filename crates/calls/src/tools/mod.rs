@@ -113,20 +113,18 @@ impl Toolset {
     /// another agent: several agents read the hooks of Claude Code and call them with tools of their
     /// own. Matching too much costs a run, matching too little costs a guard.
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
         let own = self.tools.iter().find(|tool| tool.names.contains(&name));
-        if let Some(tool) = own.or(tool_named(name)) {
-            for kind in tool.kinds {
-                add(&mut all, kind, name);
-            }
-        }
+        let known = own.or(tool_named(name)).unwrap_or(&NO_TOOL);
+        let mut kinds: Vec<String> = known.kinds.iter().copied().map(str::to_owned).collect();
         if own.is_none() {
-            for kind in self.server_names(name, payload) {
-                add(&mut all, &kind, name);
-            }
+            kinds.extend(self.server_names(name, payload));
         }
-        for other in other_names(name) {
-            add(&mut all, other, name);
+        kinds.extend(other_names(name).map(str::to_owned));
+        let mut all = Vec::new();
+        for kind in kinds {
+            if kind != name && !all.contains(&kind) {
+                all.push(kind);
+            }
         }
         all
     }
@@ -138,10 +136,8 @@ impl Toolset {
             return false;
         }
         for tool in self.tools {
-            if tool.kinds.contains(&name)
-                || tool.names.contains(&name)
-                || other_names(name).any(|other| tool.names.contains(&other))
-            {
+            let has_other = other_names(name).any(|other| tool.names.contains(&other));
+            if has_other || tool.kinds.contains(&name) || tool.names.contains(&name) {
                 return false;
             }
         }
@@ -214,11 +210,6 @@ fn readings<'n>(form: &str, name: &'n str) -> Vec<(&'n str, &'n str)> {
     readings
 }
 
-/// Returns the kinds of a tool of which only the name is known, and the agent that has it.
-pub fn kinds_of(agent: Option<&str>, name: &str) -> Vec<String> {
-    of_agent(agent.unwrap_or_default()).kinds(name, &JsonObject::new())
-}
-
 /// Returns the kinds that any agent has for a tool called `name`.
 pub fn kinds_anywhere(name: &str) -> Vec<String> {
     UNKNOWN.kinds(name, &JsonObject::new())
@@ -244,12 +235,6 @@ fn tool_named(name: &str) -> Option<&'static Tool> {
 pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {
     let names = RENAMED.iter().find(|names| names.contains(&name)).copied().unwrap_or_default();
     names.iter().copied().filter(move |other| *other != name)
-}
-
-fn add(kinds: &mut Vec<String>, kind: &str, name: &str) {
-    if kind != name && !kinds.iter().any(|known| known == kind) {
-        kinds.push(kind.to_owned());
-    }
 }
 
 /// Returns what sets the tool called `name` apart, of whichever agent.
@@ -285,13 +270,8 @@ impl Roles {
     }
 
     fn rows(&self) -> impl Iterator<Item = &'static Arguments> {
-        self.0.iter().flat_map(|kind| arguments_of(kind))
+        self.0.iter().flat_map(|kind| ARGUMENTS.iter().filter(|row| row.kinds.contains(kind)))
     }
-}
-
-/// Returns the rows of the arguments of tools of a kind.
-fn arguments_of(kind: &str) -> impl Iterator<Item = &'static Arguments> {
-    ARGUMENTS.iter().filter(move |row| row.kinds.contains(&kind))
 }
 
 /// Returns the role that an argument called `key` has in tools that are not in the table.

@@ -1,12 +1,13 @@
 //! Patches: which files they name, and what a patch in the format of `apply_patch` does to each.
 
+use hookexec::describe::Touched;
 use hookexec_files::text::LINE_ENDS;
 
 /// The edits of one file in a patch.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Edit {
-    /// The fate of the file.
-    pub kind: Kind,
+    /// The fate of the file: it is written anew, changed or deleted.
+    pub touched: Touched,
     /// Its path, as the patch has it.
     pub path: String,
     /// The lines that were there, as far as the patch shows them.
@@ -15,25 +16,13 @@ pub struct Edit {
     pub new: String,
 }
 
-/// The fate of a file.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// It is written anew.
-    Add,
-    /// It is changed.
-    #[default]
-    Update,
-    /// It is deleted.
-    Delete,
-}
-
 /// The lines of an `apply_patch` patch that name a file.
-const HEADS: [(&str, Kind); 4] = [
-    ("*** Add File:", Kind::Add),
-    ("*** Update File:", Kind::Update),
-    ("*** Delete File:", Kind::Delete),
+const HEADS: [(&str, Touched); 4] = [
+    ("*** Add File:", Touched::Write),
+    ("*** Update File:", Touched::Edit),
+    ("*** Delete File:", Touched::Delete),
     // The line before names the file that is moved; this is where it is written.
-    ("*** Move to:", Kind::Add),
+    ("*** Move to:", Touched::Write),
 ];
 
 /// The lines of other patches that name a file: unified and context diffs, git, Subversion.
@@ -77,10 +66,10 @@ fn add_file(line: &str, files: &mut Vec<String>) {
 }
 
 /// Returns the fate and the name of the file that a line of an `apply_patch` patch names.
-fn head(line: &str) -> Option<(Kind, &str)> {
-    for (head, kind) in HEADS {
+fn head(line: &str) -> Option<(Touched, &str)> {
+    for (head, touched) in HEADS {
         if let Some(path) = line.trim().strip_prefix(head) {
-            return Some((kind, path.trim()));
+            return Some((touched, path.trim()));
         }
     }
     None
@@ -106,11 +95,12 @@ pub fn edits(text: &str) -> Option<Vec<Edit>> {
         if line.split(LINE_ENDS).skip(1).any(|part| head(part).is_some()) {
             return None;
         }
-        if let Some((kind, path)) = head(line) {
+        if let Some((touched, path)) = head(line) {
             if line.starts_with(char::is_whitespace) && !edits.is_empty() {
                 return None;
             }
-            edits.push(Edit { kind, path: path.to_owned(), ..Edit::default() });
+            let (path, old, new) = (path.to_owned(), String::new(), String::new());
+            edits.push(Edit { touched, path, old, new });
             continue;
         }
         let Some(edit) = edits.last_mut() else { continue };

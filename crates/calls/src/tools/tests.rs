@@ -151,7 +151,8 @@ fn each_row_can_be_read_and_each_name_stands_once_in_its_agents_list() {
         let (kinds, row) = row.split_once(": ").unwrap();
         for kind in kinds.split(' ') {
             assert!(is_kind(kind) || ["any", "patch"].contains(&kind), "{row}");
-            let mut roles = arguments_of(kind);
+            let roles = Roles(vec![kind]);
+            let mut roles = roles.rows();
             let is_row = |own: &Arguments| format!("{:?} {}", own.role, own.names.join(" ")) == row;
             assert!(roles.any(is_row), "{row}");
         }
@@ -162,7 +163,7 @@ fn each_row_can_be_read_and_each_name_stands_once_in_its_agents_list() {
             assert!(seen.insert(name), "{name}");
             for kind in kinds {
                 assert!(is_kind(kind), "{name} {kind}");
-                assert!(arguments_of(kind).next().is_some(), "{kind}");
+                assert!(Roles(vec![kind]).rows().next().is_some(), "{kind}");
             }
         }
     }
@@ -179,7 +180,8 @@ fn old_and_new_names_of_a_tool_are_names_of_its_calls() {
         ("gemini", "grep_search", "grep search_file_content"),
         ("qwen", "agent", "subagent task"),
     ] {
-        assert_eq!(kinds_of(Some(agent), name).join(" "), expected, "{agent} {name}");
+        let kinds = of_agent(agent).kinds(name, &JsonObject::new());
+        assert_eq!(kinds.join(" "), expected, "{agent} {name}");
         for other in other_names(name) {
             assert!(!of_agent(agent).certainly_lacks(other), "{agent} {other}");
         }

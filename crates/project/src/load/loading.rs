@@ -8,13 +8,13 @@ use super::directory::{check_file, is_present, read};
 use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::limits::MAX_PROJECT_FILES;
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
+use crate::trust::typed;
 use crate::trust::{Coverage, ProjectFile, TrustStore};
 use hookexec::Config;
 use hookexec::config::{
     ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
     PolicySettings, SourceFile, file_of_layer,
 };
-use hookexec_calls::shell::typed;
 use hookexec_files::directories::project_of;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::Platform;

@@ -7,12 +7,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
-use super::programs::{changes_directory, is_shell_word};
+use super::programs::{below, changes_directory, is_assignment, is_shell_word};
 use super::project_file::{Found, NamedFile, NamedPath, ProjectFile, Start};
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
-use hookexec_calls::shell::{ScriptCommand, Word, is_interpreter, is_shell, quoted, read_script};
+use hookexec_calls::shell::{
+    SUBSTITUTED, is_interpreter, is_shell, is_understood, quoted, runs_next, with_outputs_as,
+};
+use hookexec_calls::{SimpleCommand, Word, commands_of_text};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
 /// file: the others stand for the project.
@@ -112,7 +116,7 @@ impl<'s> Search<'s> {
         };
         (self.env, self.at) = (env, location.range().start);
         for value in env.values() {
-            self.mention(&Word::literal(value));
+            self.mention(&Word::known(value));
         }
     }
 
@@ -129,7 +133,7 @@ impl<'s> Search<'s> {
                     self.foreign_text(text);
                 }
                 if let Some(shell) = &hook.shell {
-                    self.program(&Word::literal(shell));
+                    self.program(&Word::known(shell));
                 }
                 for word in self.literal(&hook.args) {
                     self.mention(&word);
@@ -155,22 +159,19 @@ impl<'s> Search<'s> {
         let mut words = Vec::new();
         for text in texts {
             let text = if self.has_drives { text.replace('\\', "/") } else { text.clone() };
-            words.push(Word::literal(text));
+            words.push(Word::known(&text));
         }
         words
     }
 
     /// Reads a text for a shell.
     fn text(&mut self, text: &str) {
-        let script = read_script(text);
-        if !script.understood {
+        let commands = commands_of_text(text);
+        if !is_understood(&commands) {
             self.foreign_text(text);
         }
-        for word in &script.redirected {
-            self.mention(word);
-        }
-        for command in &script.commands {
-            self.command(command);
+        for (at, command) in commands.iter().enumerate() {
+            self.command(command, runs_next(&commands, at));
         }
     }
 
@@ -179,27 +180,34 @@ impl<'s> Search<'s> {
         self.uncovered("a part of the command text, which only a shell can read");
         for word in text.replace('\\', "/").split(separates_foreign_words) {
             // The calls of PowerShell: `. ./x.ps1` and `& ./x.ps1`.
-            self.cover(&Word::literal(word.trim_start_matches('@')));
+            self.cover(&Word::known(word.trim_start_matches('@')));
         }
     }
 
     /// Reads one simple command.
-    fn command(&mut self, command: &ScriptCommand) {
-        for word in &command.words {
+    fn command(&mut self, command: &SimpleCommand, runs_next: bool) {
+        let redirected = command.redirections.iter().map(|one| &one.word);
+        for word in command.assignments.iter().chain(&command.words).chain(redirected) {
             self.mention(word);
         }
-        let before = command.words.iter().take_while(|word| word.is_assignment()).count();
-        let words = &command.words[before..];
+        let words = &command.words;
         let Some(program) = words.first() else { return };
         let is_path = program.text.contains('/');
-        if is_interpreter(&program.text) || is_shell(&program.text) || command.hides {
+        let hides = command.hides();
+        if is_interpreter(&program.text) || is_shell(&program.text) || hides {
             if is_path {
                 self.cover(program);
             }
-            if command.hides || !command.runs_next {
-                self.run_file(&[words, &command.inputs].concat(), command.hides);
+            if hides || !runs_next {
+                let mut words = words.clone();
+                for input in &command.redirections {
+                    if input.is_file() && input.is_input() {
+                        words.push(input.word.clone());
+                    }
+                }
+                self.run_file(&words, hides);
             }
-        } else if is_path || !command.runs_next && !is_shell_word(program) {
+        } else if is_path || !runs_next && !is_shell_word(program) {
             self.program(program);
         }
     }
@@ -209,7 +217,7 @@ impl<'s> Search<'s> {
     fn run_file(&mut self, words: &[Word], hides: bool) {
         let mut is_unknown = hides;
         for (index, word) in words.iter().enumerate().skip(1) {
-            if word.is_assignment() {
+            if is_assignment(word) {
                 continue;
             }
             if self.cover(word) {
@@ -218,7 +226,7 @@ impl<'s> Search<'s> {
                 }
                 return;
             }
-            is_unknown |= !word.literal || !word.text.starts_with(is_dash_or_digit);
+            is_unknown |= !word.is_literal() || !word.text.starts_with(is_dash_or_digit);
             is_unknown |= LOADING.iter().any(|option| word.text.starts_with(option));
         }
         self.uncovered_words(words);
@@ -227,9 +235,9 @@ impl<'s> Search<'s> {
     /// Covers the file that a program word is. One that is found by name, or that only a shell can
     /// find, is not covered.
     fn program(&mut self, word: &Word) {
-        let by_name = word.literal && !word.text.contains('/');
+        let by_name = word.is_literal() && !word.text.contains('/');
         if by_name || !self.cover(word) {
-            self.uncovered(&word.text);
+            self.uncovered_words(from_ref(word));
         }
     }
 
@@ -242,7 +250,7 @@ impl<'s> Search<'s> {
         }
         self.coverage.paths.insert(named);
         // Behind `cd` another file runs.
-        let is_relative = word.literal && Path::new(&word.text).is_relative();
+        let is_relative = word.is_literal() && Path::new(&word.text).is_relative();
         if self.moves && is_relative && place.is_file() {
             self.uncovered(&word.text);
         }
@@ -253,8 +261,7 @@ impl<'s> Search<'s> {
     fn mention(&mut self, word: &Word) {
         let value = word.text.split_once('=').map_or("", |(_, value)| value);
         for text in [&*word.text, value] {
-            let word = Word { text: text.to_owned(), literal: word.literal };
-            let Some(named) = self.named(&word) else { continue };
+            let Some(named) = self.named(&word.ending(text)) else { continue };
             let place = self.file.place_of(&named);
             if place.is_file() && self.file.is_inside(&place) {
                 self.mentioned.insert(place, named.path);
@@ -264,12 +271,12 @@ impl<'s> Search<'s> {
 
     /// Returns the path that a word is, when nothing but a known directory is expanded in it.
     fn named(&self, word: &Word) -> Option<NamedPath> {
-        if word.literal {
+        if word.is_literal() {
             let is_empty = word.text.is_empty();
             return if is_empty { None } else { Some(self.path(self.start.clone(), &word.text)) };
         }
         for (name, is_of_file) in DIRECTORIES {
-            if let Some(rest) = word.below(name)
+            if let Some(rest) = below(word, name)
                 && !self.env.contains_key(name)
             {
                 let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
@@ -307,7 +314,12 @@ impl<'s> Search<'s> {
     }
 
     fn uncovered_words(&mut self, words: &[Word]) {
-        let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+        let mut texts = Vec::new();
+        for word in words {
+            let is_literal = word.is_literal();
+            let text = &word.text;
+            texts.push(if is_literal { text.clone() } else { with_outputs_as(SUBSTITUTED, text) });
+        }
         self.uncovered(&texts.join(" "));
     }
 

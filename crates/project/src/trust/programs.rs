@@ -1,6 +1,10 @@
-//! Words that a shell handles itself.
+//! Words that a shell handles itself, and words as a person types them.
 
-use hookexec_calls::shell::{Word, unquoted};
+use std::path::Path;
+
+use hookexec_calls::Word;
+use hookexec_calls::shell::{quoted, unquoted};
+use hookexec_files::text::name_length;
 
 /// Words that a shell handles itself, and words that start no program.
 const SHELL_WORDS: [&str; 87] = [
@@ -32,4 +36,39 @@ fn separates_words(letter: char) -> bool {
 /// Returns whether a shell does itself what a word names, or starts no program for it.
 pub fn is_shell_word(program: &Word) -> bool {
     SHELL_WORDS.contains(&&*program.text)
+}
+
+/// Returns whether a word sets a variable for the command behind it.
+pub(super) fn is_assignment(word: &Word) -> bool {
+    let length = name_length(&word.text);
+    length > 0 && word.text[length..].starts_with('=')
+}
+
+/// Returns the path below the directory that `variable` names, when the word begins with that variable and
+/// nothing else is expanded in it.
+pub fn below<'w>(word: &'w Word, variable: &str) -> Option<&'w str> {
+    if word.is_literal() {
+        return None;
+    }
+    let text = word.text.strip_prefix('$')?;
+    let name = match text.strip_prefix('{') {
+        Some(braced) => braced.strip_prefix(variable)?.strip_prefix('}'),
+        None => text.strip_prefix(variable),
+    };
+    let rest = name?.strip_prefix('/')?;
+    if rest.contains(['$', '`', '*', '?', '[', '{']) { None } else { Some(rest) }
+}
+
+/// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
+pub(crate) fn typed(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if !path.contains(char::is_control) {
+        return quoted(&path);
+    }
+    let escaped = path.chars().map(|letter| match letter {
+        '\\' | '\'' => format!("\\{letter}"),
+        _ if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
+        _ => letter.to_string(),
+    });
+    format!("$'{}'", escaped.collect::<String>())
 }

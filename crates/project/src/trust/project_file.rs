@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::coverage::Coverage;
+use crate::trust::typed;
 use hookexec::config::{Diagnostic, FailedFile, InLayer as _, Location, SourceFile, file_of_layer};
 use hookexec::registry::expand_path;
-use hookexec_calls::shell::typed;
 use hookexec_files::directories::{is_repository, project_of};
 use hookexec_files::files::{self, real};
 use hookexec_files::paths::{lexical, physical};

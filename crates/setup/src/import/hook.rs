@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use hookexec::Event;
 use hookexec::config::{Command, Diagnostic};
 use hookexec_agents::{HookSettings, is_own_program};
-use hookexec_calls::shell::{Word, read_script};
+use hookexec_calls::{Word, commands_of_text};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Fields;
 
@@ -127,7 +127,7 @@ const PROJECT: &str = "${CLAUDE_PROJECT_DIR}";
 
 /// Returns whether a command runs `hookexec run`, as the entries do that `install` writes.
 fn is_ours(command: &str) -> bool {
-    for command in read_script(command).commands {
+    for command in commands_of_text(command) {
         if command.words.windows(2).any(calls_hookexec) {
             return true;
         }

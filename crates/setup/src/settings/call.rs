@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use hookexec::FailureMode;
 use hookexec_agents::{Agent, NativeEvent};
-use hookexec_calls::shell::{quoted, read_script};
+use hookexec_calls::commands_of_text;
+use hookexec_calls::shell::quoted;
 
 use crate::system::HAS_SH;
 
@@ -47,8 +48,8 @@ impl Call {
     /// else.
     pub fn of(agent: Agent, command: &str) -> Option<Self> {
         let inner = command.strip_prefix(DENY_WITHOUT_ANSWER).unwrap_or(command);
-        let script = read_script(inner);
-        let words = script.commands.first()?.words.iter();
+        let commands = commands_of_text(inner);
+        let words = commands.first()?.words.iter();
         let words: Vec<&str> = words.map(|word| &*word.text).collect();
         let [program, _, _, _, _, native, _, within, flags @ ..] = words.as_slice() else {
             return None;
@@ -99,8 +100,6 @@ fn denies_without_answer(native: &NativeEvent) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hookexec_calls::shell::Word;
-
     use super::*;
 
     #[test]
@@ -113,8 +112,10 @@ mod tests {
             ("", "''"),
         ] {
             assert_eq!(quoted(word), expected);
-            let words = ["a", word, "b"].map(Word::literal).to_vec();
-            assert_eq!(read_script(&format!("a {expected} b")).commands[0].words, words);
+            let commands = commands_of_text(&format!("a {expected} b"));
+            let words: Vec<&str> = commands[0].words.iter().map(|word| &*word.text).collect();
+            assert_eq!(words, ["a", word, "b"]);
+            assert!(commands[0].words.iter().all(hookexec_calls::Word::is_literal));
         }
     }
 

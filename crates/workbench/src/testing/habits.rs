@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use hookexec::Input;
 use hookexec_agents::tools;
 use hookexec_builtins::secrets::Redactor;
-use hookexec_calls::shell::{ScriptCommand, is_interpreter, is_shell, read_script};
+use hookexec_calls::shell::{is_interpreter, is_shell, is_understood, runs_next};
+use hookexec_calls::{SimpleCommand, commands_of_text};
 
 /// Programs that run what their arguments or files name.
 const RUNS_MORE: [&str; 14] = [
@@ -51,12 +52,14 @@ impl Habits {
         }
         let Some(arguments) = &input.tool_input else { return };
         let Some(text) = tools::subject(input.tool(), arguments) else { return };
-        let script = read_script(text);
-        if !script.understood {
+        let commands = commands_of_text(text);
+        if !is_understood(&commands) {
             return;
         }
-        for command in &script.commands {
-            if let Some(pattern) = pattern(command) {
+        for (at, command) in commands.iter().enumerate() {
+            if !runs_next(&commands, at)
+                && let Some(pattern) = pattern(command)
+            {
                 *self.counts.entry(pattern).or_default() += 1;
             }
         }
@@ -92,11 +95,12 @@ impl Habits {
 
 /// Returns the pattern of an allow for a command: the whole command, or one of [`TAKE_ANY_WORDS`] with a
 /// `*` for the rest; `None` for a command that runs others.
-fn pattern(command: &ScriptCommand) -> Option<String> {
+fn pattern(command: &SimpleCommand) -> Option<String> {
     let program = command.words.first()?;
     let name = &program.text;
     let runs_more = RUNS_MORE.contains(&name.as_str()) || is_interpreter(name) || is_shell(name);
-    if runs_more || command.hides || command.runs_next || !program.literal || !is_name(name) {
+    let is_alone = command.assignments.is_empty() && !command.hides();
+    if runs_more || !is_alone || !program.is_literal() || !is_name(name) {
         return None;
     }
     let mut words = Vec::new();
@@ -105,7 +109,7 @@ fn pattern(command: &ScriptCommand) -> Option<String> {
             words.push("*");
             break;
         }
-        if !word.literal || !is_plain(&word.text) {
+        if !word.is_literal() || !is_plain(&word.text) {
             return None;
         }
         words.push(word.text.as_str());

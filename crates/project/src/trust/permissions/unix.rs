@@ -7,8 +7,8 @@ use std::path::Path;
 use rustix::process::geteuid;
 
 use super::unsafe_file;
+use crate::trust::typed;
 use hookexec::config::Diagnostic;
-use hookexec_calls::shell::typed;
 use hookexec_files::platform::Platform;
 
 /// Checks that only the user, the group and root can have written the file at `real` or put it there.
