@@ -1,5 +1,7 @@
 //! Commands that others imply: statements of SQL, and programs that a program runs.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
@@ -7,6 +9,7 @@ use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::{glob, has_part};
 use super::groups::shipped;
+use super::limits::MOST_PATHS;
 use super::place::items_of;
 use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use hookexec::Input;
@@ -18,7 +21,7 @@ use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpret
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
     pass_assignments(&mut commands);
     add_commands_of_arguments(input, &mut commands);
-    let mut implied = Vec::new();
+    let (mut implied, mut statements) = (Vec::new(), Statements::default());
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
         let is_runner = RUNNERS.contains(&name.as_str());
@@ -29,11 +32,20 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
         if is_database(&name) {
-            implied.extend(statements_of_client(command, &commands[..at]));
+            statements.add_of_client(command, &commands[..at]);
         }
     }
     commands.extend(implied);
+    commands.extend(statements.commands);
     commands
+}
+
+/// The statements that the clients of a call run.
+#[derive(Default)]
+struct Statements {
+    commands: Vec<SimpleCommand>,
+    /// How many words they have together. Those of the client stand beside each statement.
+    words: usize,
 }
 
 /// Gives each command the assignments of the program that runs it.
@@ -52,43 +64,62 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
     runner.is_some() && program_of(outer).as_ref() == runner
 }
 
-/// Returns the statements that a client of a database runs: those in its words and in its input.
-fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
-    let mut found = Vec::new();
-    let database = words_of_database(&Arguments::of(client));
-    let mut whole = client.clone();
-    add_input(client, before, &mut whole.words);
-    let given = Arguments::of(&whole);
-    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
-    for word in &given.operands {
-        texts.push((word, &word.text, false));
-    }
-    for option in &given.options {
-        if let Some((word, text)) = option.value {
-            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+impl Statements {
+    /// Adds the statements that a client of a database runs: those in its words and in its input.
+    fn add_of_client(&mut self, client: &SimpleCommand, before: &[SimpleCommand]) {
+        let database = words_of_database(&Arguments::of(client));
+        let mut whole = client.clone();
+        add_input(client, before, &mut whole.words);
+        let given = Arguments::of(&whole);
+        let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
+        for word in &given.operands {
+            texts.push((word, &word.text, false));
+        }
+        for option in &given.options {
+            if let Some((word, text)) = option.value {
+                texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+            }
+        }
+        for (word, text, is_code) in texts {
+            let text = hidden(text);
+            let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
+            if !is_unknown && !text.contains(char::is_whitespace) || self.words > MOST_PATHS {
+                continue;
+            }
+            // The words beside a statement may name the database.
+            let own = format!("CLIENT={}", word.text);
+            let mut assignments = database.clone();
+            assignments.retain(|one| one.text != own);
+            if is_unknown {
+                // Nothing of the statement is known.
+                let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+                self.add(SimpleCommand { words, assignments, ..Default::default() });
+            } else {
+                for statement in statements_of(&text, &assignments) {
+                    self.add(statement);
+                }
+            }
+        }
+        if whole.words.len() > client.words.len() {
+            self.add(whole);
         }
     }
-    for (word, text, is_code) in texts {
-        // The words beside a statement may name the database.
-        let own = format!("CLIENT={}", word.text);
-        let mut assignments = database.clone();
-        assignments.retain(|one| one.text != own);
-        let text = hidden(text);
-        if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
-            // Nothing of the statement is known.
-            let words = vec![Word::known("sql"), Word::unknown(&word.text)];
-            found.push(SimpleCommand { words, assignments, ..Default::default() });
-        } else if text.contains(char::is_whitespace) {
-            found.extend(statements_of(&text, &assignments));
+
+    fn add(&mut self, command: SimpleCommand) {
+        let was_full = self.words > MOST_PATHS;
+        self.words += command.words.len() + command.assignments.len();
+        if self.words <= MOST_PATHS {
+            self.commands.push(command);
+        } else if !was_full {
+            // So many can't be checked.
+            let (hidden, is_too_long) = (Hidden::Anything, true);
+            self.commands.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
         }
     }
-    if whole.words.len() > client.words.len() {
-        found.push(whole);
-    }
-    found
 }
 
-/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
+/// Returns the words of a client that may name its database, each once as an assignment:
+/// `CLIENT=app_test`.
 fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
     let mut words = given.operands.clone();
     for option in &given.options {
@@ -98,30 +129,56 @@ fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
             words.push(word);
         }
     }
+    let mut known = BTreeSet::new();
+    words.retain(|word| known.insert(&word.text));
     words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
 }
 
-/// Adds the input of a client as words: here-documents, and what `echo` prints into its pipeline.
+/// Adds the input of a client as words: here-documents, and what `echo` and `printf` print into its
+/// pipeline, or in a substitution of its words.
 fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<Word>) {
     words.extend(client.documents().cloned());
     let mut reader = client;
-    for other in before.iter().rev() {
-        let is_runner = runs(other, reader);
-        let is_source = reader.frame.piped && other.frame.pipeline == reader.frame.pipeline;
-        if is_runner || is_source {
-            words.extend(other.documents().cloned());
-        }
-        if is_runner {
+    let mut first = first_source(client, before);
+    for (at, other) in before.iter().enumerate().rev() {
+        if runs(other, reader) {
             // A shell or `ssh` around a client gives it its own input.
             reader = other;
-        } else if is_source && matches!(program_of(other).as_deref(), Some("echo" | "printf")) {
-            let printed = &other.words[1..];
-            if printed.iter().all(Word::is_known) {
-                words.push(Word::known(&line_of(printed)));
-            } else {
-                words.extend_from_slice(printed);
-            }
+            first = first_source(other, &before[..at]);
+        } else if other.frame.pipeline < first {
+            continue;
         }
+        words.extend(other.documents().cloned());
+        words.extend(printed_by(other));
+    }
+}
+
+/// Returns the first pipeline that a command may read. What runs within its own one began behind it. If
+/// its pipe begins outside of its group, that may be any: `echo x | { cd y; psql; }`.
+fn first_source(reader: &SimpleCommand, before: &[SimpleCommand]) -> usize {
+    let own = reader.frame.pipeline;
+    for other in before {
+        if other.frame.pipeline >= own && !other.frame.piped {
+            return own;
+        }
+    }
+    if reader.frame.piped { 0 } else { own }
+}
+
+/// Returns what `echo` or `printf` prints.
+fn printed_by(command: &SimpleCommand) -> Vec<Word> {
+    let Some("echo" | "printf") = program_of(command).as_deref() else { return Vec::new() };
+    let mut words = &command.words[1..];
+    while let [option, behind @ ..] = words
+        && option.text.starts_with('-')
+        && !option.text.contains(char::is_whitespace)
+    {
+        words = behind;
+    }
+    if words.iter().all(Word::is_known) {
+        vec![Word::known(&line_of(words))]
+    } else {
+        words.to_vec()
     }
 }
 
@@ -183,9 +240,17 @@ fn command_of(arguments: &JsonObject) -> Option<String> {
     if let (Some(method), Some(url)) = (arguments.get("method"), arguments.get("url")) {
         return Some(format!("curl -X {}", quoted_words([method.as_str()?, url.as_str()?])));
     }
-    let program = arguments.get("command").or(arguments.get("cmd"))?.as_str()?;
+    let program = arguments.get("command").or(arguments.get("cmd"))?;
     let words = arguments.get("args").or(arguments.get("arguments"))?;
-    Some(format!("{program} {}", quoted_words(items_of(words))))
+    Some(format!("{} {}", shell_text(program), shell_text(words)))
+}
+
+/// Returns an argument as a text for a shell: a list holds words.
+fn shell_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        list => quoted_words(items_of(list)),
+    }
 }
 
 /// Returns whether an argument with this name holds a text for a shell, or the words of a command.
@@ -261,7 +326,9 @@ fn is_database(name: &str) -> bool {
 /// each name the database.
 fn statements_of(text: &str, assignments: &[Word]) -> Vec<SimpleCommand> {
     let mut statements = Vec::new();
-    for statement in without_comments(text).to_lowercase().split(';') {
+    // What `printf` and `echo -e` put there.
+    let text = text.replace("%s", " ").replace("\\n", "\n");
+    for statement in without_comments(&text).to_lowercase().split(';') {
         let mut words = vec![Word::known("sql")];
         for word in statement.split(ends_word) {
             if !word.is_empty() {

@@ -36,6 +36,12 @@ pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<
             if lists.len() * values.len() > MOST_ALTERNATIVES {
                 values = vec![vec![word.clone()]];
             }
+            if let [value] = &values[..] {
+                for list in &mut lists {
+                    list.extend_from_slice(value);
+                }
+                continue;
+            }
             let before = std::mem::take(&mut lists);
             for list in &before {
                 lists.extend(values.iter().map(|value| [&list[..], value].concat()));
