@@ -271,17 +271,19 @@ fn divided<'g>(
     Ok((PathBuf::from(base), glob))
 }
 
-/// Returns whether one of the patterns holds a file, and none with a `!` takes some of it away.
-pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
-    let mut is_held = false;
+/// Returns the first pattern that holds a file, if none with a `!` takes some of it away.
+pub(super) fn holder<'p>(patterns: &'p [PathPattern], file: &Path) -> Option<&'p PathPattern> {
+    let mut holder = None;
     for pattern in patterns {
         if !pattern.negated {
-            is_held |= pattern.holds(file);
+            if holder.is_none() && pattern.holds(file) {
+                holder = Some(pattern);
+            }
         } else if pattern.is_at_stake(file) || pattern.may_hold(file) {
-            return false;
+            return None;
         }
     }
-    is_held
+    holder
 }
 
 /// Returns whether a pattern with a `!` may take a file away.
