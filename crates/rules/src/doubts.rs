@@ -26,10 +26,8 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             let problem = Diagnostic::warning(message).hint("leave the matcher out");
             found.push(problem.at(reader.location(node)));
         }
-        let mut lists = vec![keys.commands, keys.targets, keys.files, keys.tools];
-        let mut sets = keys.any.map(|sets| sets.0).unwrap_or_default();
-        sets.extend(keys.except);
-        for set in sets {
+        let mut lists = Vec::new();
+        for set in keys.sets() {
             lists.extend([set.commands, set.targets, set.files, set.tools]);
         }
         for list in lists.into_iter().flatten() {

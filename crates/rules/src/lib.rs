@@ -28,7 +28,6 @@ mod part;
 mod paths;
 mod pattern;
 mod place;
-mod search;
 mod table;
 mod texts;
 mod tool_files;
@@ -36,8 +35,6 @@ mod tools;
 mod unread;
 mod uses;
 mod values;
-mod wildcards;
-mod words;
 
 pub use doubts::doubts;
 pub use groups::GROUPS;
@@ -119,9 +116,10 @@ pub struct ListedTools {
 /// Returns the names of tools that a rule lists; none of another hook.
 pub fn listed_tools(hook: &Hook) -> ListedTools {
     read_keys(hook, |keys| {
-        let mut listed = ListedTools { needed: names(keys.tools), others: Vec::new() };
-        for set in keys.any.unwrap_or_default().0.into_iter().chain(keys.except) {
-            listed.others.extend(names(set.tools));
+        let mut listed = ListedTools::default();
+        for (at, set) in keys.sets().into_iter().enumerate() {
+            let list = if at == 0 { &mut listed.needed } else { &mut listed.others };
+            list.extend(names(set.tools));
         }
         listed
     })

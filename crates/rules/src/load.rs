@@ -61,7 +61,7 @@ struct Loading<'l> {
 }
 
 impl Loading<'_> {
-    fn rule(&mut self, keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
+    fn rule(&mut self, mut keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
         let answer = self.answer(&keys, node)?;
         if answer == Answer::Allow {
             if let Some(uncertain) = &keys.uncertain {
@@ -72,14 +72,7 @@ impl Loading<'_> {
             let hint = "it answers what an `allow` does not allow";
             self.reader.error_with_hint(otherwise.node, "only an allow takes `otherwise`", hint);
         }
-        let own = SetKeys {
-            commands: keys.commands,
-            targets: keys.targets,
-            files: keys.files,
-            touched: keys.touched,
-            tools: keys.tools,
-            ..SetKeys::default()
-        };
+        let mut own = keys.take_own();
         if own.is_empty() && keys.any.is_none() && self.reader.errors() == 0 {
             let hint =
                 "add `commands`, `targets`, `files` or `tools`; `tools: [\"*\"]` is every call";
@@ -88,17 +81,12 @@ impl Loading<'_> {
         let mut sets = Vec::new();
         self.check_targets(&answer, own.targets.as_ref());
         // Without `any` one set has all keys.
-        for set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
+        for mut set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
             self.check_targets(&answer, set.targets.as_ref());
-            let joined = SetKeys {
-                commands: self.either(own.commands.as_ref(), set.commands),
-                targets: self.either(own.targets.as_ref(), set.targets),
-                files: self.either(own.files.as_ref(), set.files),
-                touched: self.either(own.touched.as_ref(), set.touched),
-                tools: self.either(own.tools.as_ref(), set.tools),
-                ..SetKeys::default()
-            };
-            sets.push(self.conditions(joined));
+            for (key, beside) in set.keys().into_iter().zip(own.keys()) {
+                self.join(key, beside.as_ref());
+            }
+            sets.push(self.conditions(set));
         }
         let except = keys.except.unwrap_or_default();
         self.check_targets(&answer, except.targets.as_ref());
@@ -108,19 +96,14 @@ impl Loading<'_> {
         Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
     }
 
-    /// Returns a key of a set of `any`, or that of the rule beside it.
-    fn either<'n>(
-        &mut self,
-        beside: Option<&Items<'n>>,
-        own: Option<Items<'n>>,
-    ) -> Option<Items<'n>> {
-        if let (Some(_), Some(own)) = (beside, &own) {
-            for item in &own.0 {
-                let hint = "write it beside `any`, or in each of its sets";
-                self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
-            }
+    /// Gives a set of `any` a key that stands beside it.
+    fn join<'n>(&mut self, key: &mut Option<Items<'n>>, beside: Option<&Items<'n>>) {
+        let Some(beside) = beside else { return };
+        for item in &key.as_ref().unwrap_or(&Items::default()).0 {
+            let hint = "write it beside `any`, or in each of its sets";
+            self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
         }
-        own.or(beside.cloned())
+        key.get_or_insert(beside.clone());
     }
 
     /// Refuses `targets` in an allow, which looks at all files of a command.
