@@ -78,7 +78,7 @@ impl Case<'_> {
         if read.commands.is_empty() {
             return refused("the call names no command");
         }
-        if !matches!(read.start(), Some(start) if self.is_in_project(start)) {
+        if !matches!(read.scene.start(), Some(start) if self.is_in_project(start)) {
             return refused("the call may run outside of the project");
         }
         for at in 0..read.commands.len() {
@@ -195,7 +195,7 @@ impl Case<'_> {
     }
 
     fn starts_in_root(&self) -> bool {
-        let Some(start) = self.read.start() else { return false };
+        let Some(start) = self.read.scene.start() else { return false };
         let own = names(start);
         self.project().iter().any(|place| own.contains(place))
     }

@@ -28,7 +28,7 @@ pub(super) struct CallReading<'c> {
     pub(super) commands: Vec<Arguments<'c>>,
     pub(super) reading: &'c Reading,
     input: &'c Input,
-    scene: &'c Scene<'c>,
+    pub(super) scene: &'c Scene<'c>,
     /// Its files, once a rule asked for them.
     files: OnceCell<Files<'c>>,
     finder: Finder,
@@ -111,11 +111,6 @@ impl<'c> CallReading<'c> {
         let mut place = (*self.files()?.places[at]).clone();
         place.go(to, true);
         Ok(place.directories)
-    }
-
-    /// Returns the directory that the call starts in, if it is known.
-    pub(super) fn start(&self) -> Option<&PathBuf> {
-        self.scene.start()
     }
 
     /// Returns the directories that a command may run in, if the call went there.

@@ -30,8 +30,7 @@ impl Fit {
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Yes(one), Self::Yes(two)) => Self::Yes(format!("{one} and {two}")),
-            (_, other @ (Self::No | Self::Excepted(_))) => other,
-            (Self::Yes(_), other) => other,
+            (_, other @ (Self::No | Self::Excepted(_))) | (Self::Yes(_), other) => other,
             (own, _) => own,
         }
     }

@@ -21,7 +21,8 @@ use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpret
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
     pass_assignments(&mut commands);
     add_commands_of_arguments(input, &mut commands);
-    let (mut implied, mut statements) = (Vec::new(), Statements::default());
+    // The words of the statements so far; those of a client stand beside each of its own.
+    let (mut implied, mut words) = (Vec::new(), 0);
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
         let is_runner = RUNNERS.contains(&name.as_str());
@@ -32,20 +33,20 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
         if is_database(&name) {
-            statements.add_of_client(command, &commands[..at]);
+            for statement in statements_of_client(command, &commands[..at]) {
+                words += statement.words.len() + statement.assignments.len();
+                implied.push(statement);
+            }
+        }
+        if words > MOST_PATHS {
+            // So many can't be checked.
+            let (hidden, is_too_long) = (Hidden::Anything, true);
+            implied.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
+            break;
         }
     }
     commands.extend(implied);
-    commands.extend(statements.commands);
     commands
-}
-
-/// The statements that the clients of a call run.
-#[derive(Default)]
-struct Statements {
-    commands: Vec<SimpleCommand>,
-    /// How many words they have together. Those of the client stand beside each statement.
-    words: usize,
 }
 
 /// Gives each command the assignments of the program that runs it.
@@ -64,58 +65,45 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
     runner.is_some() && program_of(outer).as_ref() == runner
 }
 
-impl Statements {
-    /// Adds the statements that a client of a database runs: those in its words and in its input.
-    fn add_of_client(&mut self, client: &SimpleCommand, before: &[SimpleCommand]) {
-        let database = words_of_database(&Arguments::of(client));
-        let mut whole = client.clone();
-        add_input(client, before, &mut whole.words);
-        let given = Arguments::of(&whole);
-        let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
-        for word in &given.operands {
-            texts.push((word, &word.text, false));
-        }
-        for option in &given.options {
-            if let Some((word, text)) = option.value {
-                texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
-            }
-        }
-        for (word, text, is_code) in texts {
-            let text = hidden(text);
-            let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
-            if !is_unknown && !text.contains(char::is_whitespace) || self.words > MOST_PATHS {
-                continue;
-            }
-            // The words beside a statement may name the database.
-            let own = format!("CLIENT={}", word.text);
-            let mut assignments = database.clone();
-            assignments.retain(|one| one.text != own);
-            if is_unknown {
-                // Nothing of the statement is known.
-                let words = vec![Word::known("sql"), Word::unknown(&word.text)];
-                self.add(SimpleCommand { words, assignments, ..Default::default() });
-            } else {
-                for statement in statements_of(&text, &assignments) {
-                    self.add(statement);
-                }
-            }
-        }
-        if whole.words.len() > client.words.len() {
-            self.add(whole);
+/// Returns the statements that a client of a database runs: those in its words and in its input.
+fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
+    let (mut found, mut copied) = (Vec::new(), 0);
+    let database = words_of_database(&Arguments::of(client));
+    let mut whole = client.clone();
+    add_input(client, before, &mut whole.words);
+    let given = Arguments::of(&whole);
+    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
+    for word in &given.operands {
+        texts.push((word, &word.text, false));
+    }
+    for option in &given.options {
+        if let Some((word, text)) = option.value {
+            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
         }
     }
-
-    fn add(&mut self, command: SimpleCommand) {
-        let was_full = self.words > MOST_PATHS;
-        self.words += command.words.len() + command.assignments.len();
-        if self.words <= MOST_PATHS {
-            self.commands.push(command);
-        } else if !was_full {
-            // So many can't be checked.
-            let (hidden, is_too_long) = (Hidden::Anything, true);
-            self.commands.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
+    for (word, text, is_code) in texts {
+        let text = hidden(text);
+        let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
+        if !is_unknown && !text.contains(char::is_whitespace) || copied > MOST_PATHS {
+            continue;
+        }
+        // The words beside a statement may name the database.
+        let own = format!("CLIENT={}", word.text);
+        let mut assignments = database.clone();
+        assignments.retain(|one| one.text != own);
+        copied += assignments.len();
+        if is_unknown {
+            // Nothing of the statement is known.
+            let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+            found.push(SimpleCommand { words, assignments, ..Default::default() });
+        } else {
+            found.extend(statements_of(&text, &assignments));
         }
     }
+    if whole.words.len() > client.words.len() {
+        found.push(whole);
+    }
+    found
 }
 
 /// Returns the words of a client that may name its database, each once as an assignment:

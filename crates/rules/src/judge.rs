@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::arguments::Arguments;
 use super::call::CallReading;
+use super::expand::with_values;
 use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
@@ -14,7 +15,6 @@ use super::pattern::Pattern;
 use super::place::Scene;
 use super::tools::ToolName;
 use super::uses::Touch;
-use super::values::with_values;
 use hookexec::registry::BuiltinError;
 use hookexec::{Call, Input, Output};
 use hookexec_calls::{Hidden, Reading};

@@ -12,7 +12,6 @@ mod allow;
 mod arguments;
 mod call;
 mod code;
-mod doubts;
 mod expand;
 mod fit;
 mod glob;
@@ -34,11 +33,10 @@ mod tool_files;
 mod tools;
 mod unread;
 mod uses;
-mod values;
 
-pub use doubts::doubts;
 pub use groups::GROUPS;
 pub use implied::names_a_command;
+pub use load::doubts;
 pub use table::OPTIONS;
 
 /// Examples of the two, for tests and readers: what fits and what does not.
@@ -65,18 +63,14 @@ mod names {
 
 /// Registers the type `rule`, and the reader of tool calls.
 pub fn register(registry: &mut Registry) {
-    registry.register("rule", factory());
-    registry.describe_calls_by(&KnownTools);
-}
-
-/// Returns the factory of rules.
-fn factory() -> HandlerFactory {
     let refused = &[
         "command", "args", "env", "inherit_env", "working_dir", "shell", "max_output",
         "strict_output", "scripts", "with",
     ];
     let hint = "a rule takes `deny`, `ask` or `allow` and its conditions (docs/rules.md)";
-    HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS)
+    let factory = HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS);
+    registry.register("rule", factory);
+    registry.describe_calls_by(&KnownTools);
 }
 
 fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {

@@ -308,15 +308,14 @@ fn acted_on(words: &[Word]) -> Vec<String> {
                 is_open |= !is_named;
                 is_named = false;
             }
-            "-delete" | "-print" | "-print0" | "-ls" => {
+            action @ ("-delete" | "-print" | "-print0" | "-ls" | "-exec" | "-execdir" | "-ok"
+            | "-okdir") => {
                 is_open |= !is_named;
                 acted.clone_from(&names);
-            }
-            "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                is_open |= !is_named;
-                acted.clone_from(&names);
-                // The words of its command are not tests.
-                rest.find(|word| word.text == ";" || word.text == "+");
+                if action.starts_with("-exec") || action.starts_with("-ok") {
+                    // The words of its command are not tests.
+                    rest.find(|word| word.text == ";" || word.text == "+");
+                }
             }
             _ => {}
         }

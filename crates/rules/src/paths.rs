@@ -77,13 +77,6 @@ struct PathHere<'p> {
     real: Option<PathBuf>,
 }
 
-impl Machine {
-    /// Returns the home of the user as a path from `/` on.
-    pub(super) fn home(&self) -> Option<PathBuf> {
-        Some(rooted(self.surroundings.home()?))
-    }
-}
-
 impl PathPattern {
     /// Reads an item of `targets` or `files`; `written` is what the rule says for it.
     pub(super) fn parse(
@@ -200,7 +193,7 @@ impl PathGlob {
         let mut spared = Vec::new();
         if TEMPORARY.iter().any(|place| glob.starts_with(place)) {
             spared.push(rooted(&machine.project));
-            spared.extend(machine.home());
+            spared.extend(machine.surroundings.home().map(rooted));
         }
         let (rest, is_open) = (rest.to_owned(), rest.ends_with("**"));
         Ok(Self { base, rest, is_open, spared, compiled: OnceLock::new() })
