@@ -458,6 +458,9 @@ async fn a_call_implies_further_commands() {
     assert_eq!(machine.decision(rule, call).await.0, "deny");
     let call = Input::call("mcp__a__run").arg("command", "rm").arg("args", "-r ~");
     assert_eq!(machine.decision(rule, call).await.0, "deny");
+    let nested = json!({ "command": "rm", "args": "-r ~" });
+    let call = Input::call("mcp__a__run").arg("params", nested);
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
     let rule = "{ type: rule, deny: no, commands: [sql drop] }";
     for (tool, expected) in [("mcp__notion__search", "-"), ("mcp__postgres__run", "deny")] {
         let call = Input::call(tool).arg("query", "drop table x");

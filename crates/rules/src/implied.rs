@@ -20,7 +20,9 @@ use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpret
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
     pass_assignments(&mut commands);
-    add_commands_of_arguments(input, &mut commands);
+    if let Some(arguments) = &input.tool_input {
+        add_commands_of(&input.tool().to_lowercase(), arguments, &mut commands);
+    }
     // The words of the statements so far; those of a client stand beside each of its own.
     let (mut implied, mut words) = (Vec::new(), 0);
     for (at, command) in commands.iter().enumerate() {
@@ -170,19 +172,14 @@ fn printed_by(command: &SimpleCommand) -> Vec<Word> {
     }
 }
 
-/// Adds the commands in the arguments of a tool other than a shell.
-fn add_commands_of_arguments(input: &Input, found: &mut Vec<SimpleCommand>) {
-    let Some(arguments) = &input.tool_input else { return };
-    add_commands_of(&input.tool().to_lowercase(), arguments, found);
-    if input.tool().starts_with("mcp__")
+/// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The name
+/// of the tool is in small letters.
+fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
+    if tool.starts_with("mcp__")
         && let Some(text) = command_of(arguments)
     {
         found.extend(commands_of_text(&text));
     }
-}
-
-/// Adds the commands in the arguments of a tool, also in objects within them.
-fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
     for (key, value) in arguments {
         let items = match value {
             Value::Array(items) => items,
