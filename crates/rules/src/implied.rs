@@ -23,7 +23,7 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     if let Some(arguments) = &input.tool_input {
         add_commands_of(&input.tool().to_lowercase(), arguments, &mut commands);
     }
-    // The words of the statements so far; those of a client stand beside each of its own.
+    // How many words the statements have so far. Those of the client stand beside each statement.
     let (mut implied, mut words) = (Vec::new(), 0);
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
@@ -34,21 +34,23 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         if is_interpreter(&name) || is_awk(&name) {
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
-        if is_database(&name) {
+        if is_database(&name) && words <= MOST_PATHS {
             for statement in statements_of_client(command, &commands[..at]) {
                 words += statement.words.len() + statement.assignments.len();
                 implied.push(statement);
             }
-        }
-        if words > MOST_PATHS {
-            // So many can't be checked.
-            let (hidden, is_too_long) = (Hidden::Anything, true);
-            implied.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
-            break;
+            if words > MOST_PATHS {
+                implied.push(too_many_statements());
+            }
         }
     }
     commands.extend(implied);
     commands
+}
+
+/// Returns a command that stands for statements that are too many to be checked.
+fn too_many_statements() -> SimpleCommand {
+    SimpleCommand { hidden: Hidden::Anything, is_too_long: true, ..Default::default() }
 }
 
 /// Gives each command the assignments of the program that runs it.
@@ -86,8 +88,12 @@ fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec
     for (word, text, is_code) in texts {
         let text = hidden(text);
         let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
-        if !is_unknown && !text.contains(char::is_whitespace) || copied > MOST_PATHS {
+        if !is_unknown && !text.contains(char::is_whitespace) {
             continue;
+        }
+        if copied > MOST_PATHS {
+            found.push(too_many_statements());
+            return found;
         }
         // The words beside a statement may name the database.
         let own = format!("CLIENT={}", word.text);
@@ -143,8 +149,8 @@ fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<W
     }
 }
 
-/// Returns the first pipeline that a command may read. What runs within its own one began behind it. If
-/// its pipe begins outside of its group, that may be any: `echo x | { cd y; psql; }`.
+/// Returns the first pipeline whose output a command may read. Pipelines within its own have higher
+/// numbers. If the pipe begins outside of its group, it may read any: `echo x | { cd y; psql; }`.
 fn first_source(reader: &SimpleCommand, before: &[SimpleCommand]) -> usize {
     let own = reader.frame.pipeline;
     for other in before {
