@@ -1253,10 +1253,8 @@ async fn an_address_of_a_deny_is_read_as_clients_do() {
 async fn a_client_with_too_many_statements_is_not_let_through() {
     let machine = Machine::new();
     let rule = "{ type: rule, deny: no, commands: ['sql drop'] }";
-    let mut words = String::new();
-    for at in 0..800 {
-        words.push_str(&format!(" 'a {at}' c{at}"));
-    }
+    let words: Vec<String> = (0..800).map(|at| format!(" 'a {at}' c{at}")).collect();
+    let words = words.concat();
     assert_eq!(machine.said(rule, &format!("psql{words}")).await, "ask");
     let blanks = words.replace("'a ", "' ;");
     assert_eq!(machine.said(rule, &format!("psql{blanks} 'drop table x'")).await, "ask");

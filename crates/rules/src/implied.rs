@@ -178,8 +178,8 @@ fn printed_by(command: &SimpleCommand) -> Vec<Word> {
     }
 }
 
-/// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The name
-/// of the tool is in small letters.
+/// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The
+/// tool's name is in small letters.
 fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
     if tool.starts_with("mcp__")
         && let Some(text) = command_of(arguments)
