@@ -119,7 +119,10 @@ async fn words_of_a_pattern_may_be_open_or_excluded() {
         - echo $HOME
         {type: rule, deny: no, commands: ['git restore !-S']}
         deny git restore src
-        - git restore --staged src",
+        - git restore --staged src
+        - git restore --staged f
+        {type: rule, allow: true, commands: ['git restore --staged *']}
+        allow git restore --staged src",
     )
     .await;
 }
@@ -393,6 +396,17 @@ async fn statements_of_sql_are_commands() {
         ask bash -c 'psql app' <<'E'\\ndrop table x;\\nE
         ask docker exec -i db sh -c 'psql -U x' <<'E'\\ndrop table x;\\nE
         ask echo 'drop table x' | ssh h psql
+        ask { echo 'drop table x'; } | psql
+        ask (echo begin; printf '%s\\n' 'drop table x;') | ssh h psql app
+        ask echo 'drop table x' | { cd db; psql; }
+        ask { echo 'drop table x'; true; } | { cat | psql; }
+        ask printf '%s' 'drop table x' | psql
+        ask echo -e 'drop table x' | psql
+        ask psql < <(echo 'drop table x')
+        ask psql <<< \"$(cat <<'E'\\ndrop table x\\nE\\n)\"
+        ask psql -c \"$(echo 'drop table x')\"
+        - echo 'drop table x' > a; echo 'select 1' | psql
+        - echo 'drop table x' && psql -c 'select 1'
         - echo 'drop table x' | ssh h cat
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"
@@ -441,6 +455,11 @@ async fn a_call_implies_further_commands() {
     let machine = Machine::new();
     let rule = "{ type: rule, deny: no, commands: [rm -r], targets: ['@home'] }";
     let call = Input::call("mcp__a__run").arg("command", "rm -r ~");
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
+    let call = Input::call("mcp__a__run").arg("command", "rm").arg("args", "-r ~");
+    assert_eq!(machine.decision(rule, call).await.0, "deny");
+    let nested = json!({ "command": "rm", "args": "-r ~" });
+    let call = Input::call("mcp__a__run").arg("params", nested);
     assert_eq!(machine.decision(rule, call).await.0, "deny");
     let rule = "{ type: rule, deny: no, commands: [sql drop] }";
     for (tool, expected) in [("mcp__notion__search", "-"), ("mcp__postgres__run", "deny")] {
@@ -1228,4 +1247,16 @@ async fn an_address_of_a_deny_is_read_as_clients_do() {
         - curl https://good.com",
     )
     .await;
+}
+
+#[tokio::test]
+async fn a_client_with_too_many_statements_is_not_let_through() {
+    let machine = Machine::new();
+    let rule = "{ type: rule, deny: no, commands: ['sql drop'] }";
+    let words: Vec<String> = (0..800).map(|at| format!(" 'a {at}' c{at}")).collect();
+    let words = words.concat();
+    assert_eq!(machine.said(rule, &format!("psql{words}")).await, "ask");
+    let blanks = words.replace("'a ", "' ;");
+    assert_eq!(machine.said(rule, &format!("psql{blanks} 'drop table x'")).await, "ask");
+    assert_eq!(machine.said(rule, &format!("psql{}", " a".repeat(20_000))).await, "-");
 }

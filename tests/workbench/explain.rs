@@ -117,6 +117,24 @@ fn a_list_of_commands_says_why_it_had_no_opinion() {
 }
 
 #[test]
+fn a_rule_says_which_exception_took_it_away() {
+    let sandbox = Sandbox::new();
+    let rule = "{ type: rule, ask: sure?, any: [{ commands: [git clean, rm -r] }, { files: ['.env*'] }], \
+                except: { commands: ['* -n'], files: ['*.example', './out'], tools: [read_file] } }";
+    sandbox.write("hooks.yaml", &format!("hooks: {{ pre_tool_use: [{{ hooks: [{rule}] }}] }}"));
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+    for (command, why) in [
+        ("git clean -n", "no opinion: `git clean -n` is excepted by `* -n`"),
+        ("rm -r out", "no opinion: `out` is excepted by `./out`"),
+        ("cat .env.example", "no opinion: `.env.example` is excepted by `*.example`"),
+    ] {
+        let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } }).to_string();
+        let text = sandbox.hookexec(explain).stdin(input).run().exits(0).stdout;
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
 fn the_reason_is_about_the_call_that_was_judged() {
     let sandbox = Sandbox::new();
     let rewrite = r#"    - matcher: shell

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::arguments::Arguments;
 use super::call::{CallReading, is_dir};
 use super::fit::{Fit, shown};
-use super::judge::{Case, Checked, Conditions, quoted};
+use super::judge::{Case, Checked, Conditions, no_opinion, quoted};
 use super::keys::Otherwise;
 use super::mentions::Mention;
-use super::paths::{Here, hold, names, rooted};
+use super::paths::{Here, holder, names, rooted};
 use super::pattern::PatternWord;
 use super::uses::Touch;
 use hookexec::Output;
@@ -51,12 +51,7 @@ impl Case<'_> {
         Ok(Some(match self.rule.otherwise {
             Some(Otherwise::Ask) => Output::ask(reason),
             Some(Otherwise::Deny) => Output::deny(reason),
-            // It has no opinion, and `explain` says why.
-            None => {
-                let mut output = Output::default();
-                output.reason = Some(reason);
-                output
-            }
+            None => no_opinion(reason),
         }))
     }
 
@@ -83,7 +78,7 @@ impl Case<'_> {
         if read.commands.is_empty() {
             return refused("the call names no command");
         }
-        if !matches!(read.start(), Some(start) if self.is_in_project(start)) {
+        if !matches!(read.scene.start(), Some(start) if self.is_in_project(start)) {
             return refused("the call may run outside of the project");
         }
         for at in 0..read.commands.len() {
@@ -200,7 +195,7 @@ impl Case<'_> {
     }
 
     fn starts_in_root(&self) -> bool {
-        let Some(start) = self.read.start() else { return false };
+        let Some(start) = self.read.scene.start() else { return false };
         let own = names(start);
         self.project().iter().any(|place| own.contains(place))
     }
@@ -262,7 +257,7 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
         return true;
     }
     let Some(names) = read.all_names(mention) else { return false };
-    names.iter().all(|name| hold(&set.files, name))
+    names.iter().all(|name| holder(&set.files, name).is_some())
 }
 
 /// Returns whether a pattern that lists a command names the directory that it goes to.

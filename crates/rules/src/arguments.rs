@@ -197,19 +197,26 @@ impl<'c> Arguments<'c> {
         &self.operands
     }
 
-    /// Returns whether a word may be the value of the option before it: of one that takes a value, or that
-    /// the table does not know.
+    /// Returns whether a word may be the value of the option before it.
     pub(super) fn may_be_value(&self, word: &Word) -> bool {
         for option in &self.options {
-            let may_take = match option.value {
-                Some((value, _)) => std::ptr::eq(value, word),
-                None => !self.row.names(&option.name),
-            };
-            if may_take && matches!(option.behind, Some(behind) if std::ptr::eq(behind, word)) {
+            if matches!(option.behind, Some(behind) if std::ptr::eq(behind, word))
+                && self.may_take_behind(option)
+            {
                 return true;
             }
         }
         false
+    }
+
+    /// Returns whether an option may take the word behind it: one that takes a value, or that the table
+    /// does not know.
+    pub(super) fn may_take_behind(&self, option: &GivenOption<'_>) -> bool {
+        match (option.value, option.behind) {
+            (Some((value, _)), Some(behind)) => std::ptr::eq(value, behind),
+            (Some(_), None) => false,
+            (None, _) => !self.row.names(&option.name),
+        }
     }
 
     /// Returns whether an option is there, by any of its names.

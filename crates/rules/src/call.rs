@@ -11,11 +11,11 @@ use super::expand::UNKNOWN;
 use super::fit::Fit;
 use super::judge::{Checked, quoted};
 use super::mentions::{self, Mention};
+use super::part::{Finder, has_wildcard};
 use super::paths::{Here, PathPattern, names, real, rooted, take_away};
 use super::place::{Place, Places, Scene};
 use super::tool_files;
 use super::tools::CalledTool;
-use super::wildcards::{Finder, has_wildcard};
 use hookexec::Input;
 use hookexec_calls::{Reading, SimpleCommand, Word};
 use hookexec_files::locks::locked;
@@ -28,7 +28,7 @@ pub(super) struct CallReading<'c> {
     pub(super) commands: Vec<Arguments<'c>>,
     pub(super) reading: &'c Reading,
     input: &'c Input,
-    scene: &'c Scene<'c>,
+    pub(super) scene: &'c Scene<'c>,
     /// Its files, once a rule asked for them.
     files: OnceCell<Files<'c>>,
     finder: Finder,
@@ -111,11 +111,6 @@ impl<'c> CallReading<'c> {
         let mut place = (*self.files()?.places[at]).clone();
         place.go(to, true);
         Ok(place.directories)
-    }
-
-    /// Returns the directory that the call starts in, if it is known.
-    pub(super) fn start(&self) -> Option<&PathBuf> {
-        self.scene.start()
     }
 
     /// Returns the directories that a command may run in, if the call went there.

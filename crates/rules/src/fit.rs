@@ -17,6 +17,8 @@ pub(super) enum Fit {
     /// It does; the text says how, for a person.
     Yes(String),
     No,
+    /// It would, but an exception takes it away; the text says which.
+    Excepted(String),
     /// It can't be known, because of this part of the call.
     Unknown(String),
     /// It can't be known, because this command runs what can't be read; empty for a whole text.
@@ -28,19 +30,24 @@ impl Fit {
     pub(super) fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Yes(one), Self::Yes(two)) => Self::Yes(format!("{one} and {two}")),
-            (_, Self::No) => Self::No,
-            (Self::Yes(_), other) => other,
+            (_, other @ (Self::No | Self::Excepted(_))) | (Self::Yes(_), other) => other,
             (own, _) => own,
         }
     }
 
     /// Returns what holds for one of two conditions.
     pub(super) fn or(self, other: Self) -> Self {
-        match (&self, &other) {
-            (Self::No, _)
-            | (Self::Unknown(_), Self::Yes(_))
-            | (Self::Hidden(_), Self::Yes(_) | Self::Unknown(_)) => other,
-            _ => self,
+        if other.weight() > self.weight() { other } else { self }
+    }
+
+    /// Returns how much it counts beside another one.
+    fn weight(&self) -> u8 {
+        match self {
+            Self::No => 0,
+            Self::Excepted(_) => 1,
+            Self::Hidden(_) => 2,
+            Self::Unknown(_) => 3,
+            Self::Yes(_) => 4,
         }
     }
 
@@ -305,7 +312,7 @@ fn certainly_has_option(name: &str, wanted: Option<&str>, given: &Arguments<'_>)
         if option.name != first && !glob(name, option.before_value()) {
             continue;
         }
-        if given.may_be_value(option.word) || !is_certain(option, wanted) {
+        if given.may_be_value(option.word) || !is_certain(option, wanted, given) {
             return false;
         }
         is_there = true;
@@ -323,16 +330,21 @@ fn takes_back(option: &GivenOption<'_>, name: &str, row: &Row) -> bool {
     }
 }
 
-/// Returns whether an option has the wanted value, or is not switched off.
-fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>) -> bool {
-    if matches!(option.behind, Some(behind) if is_off(&behind.text)) {
-        return false;
-    }
+/// Returns whether an option has the wanted value, or is not switched off: by a value, or by the word
+/// behind it if that may be its value.
+fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>, given: &Arguments<'_>) -> bool {
     match (wanted, option.value) {
-        (None, Some((_, given))) => !is_off(given),
-        (None, None) => true,
+        (None, Some((_, value))) => !is_off(value),
+        (None, None) => !option.is_before_off() || !given.may_take_behind(option),
         (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
         (Some(_), None) => false,
+    }
+}
+
+impl GivenOption<'_> {
+    /// Returns whether a word behind the option would switch it off if it were its value.
+    pub(super) fn is_before_off(&self) -> bool {
+        matches!(self.behind, Some(behind) if is_off(&behind.text))
     }
 }
 

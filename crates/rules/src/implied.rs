@@ -1,5 +1,7 @@
 //! Commands that others imply: statements of SQL, and programs that a program runs.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
@@ -7,6 +9,7 @@ use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::{glob, has_part};
 use super::groups::shipped;
+use super::limits::MOST_PATHS;
 use super::place::items_of;
 use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use hookexec::Input;
@@ -17,8 +20,11 @@ use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpret
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
     pass_assignments(&mut commands);
-    add_commands_of_arguments(input, &mut commands);
-    let mut implied = Vec::new();
+    if let Some(arguments) = &input.tool_input {
+        add_commands_of(&input.tool().to_lowercase(), arguments, &mut commands);
+    }
+    // How many words the statements have so far. Those of the client stand beside each statement.
+    let (mut implied, mut words) = (Vec::new(), 0);
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
         let is_runner = RUNNERS.contains(&name.as_str());
@@ -28,12 +34,23 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
         if is_interpreter(&name) || is_awk(&name) {
             add_commands_in_code(&name, &Arguments::of(command), &mut implied);
         }
-        if is_database(&name) {
-            implied.extend(statements_of_client(command, &commands[..at]));
+        if is_database(&name) && words <= MOST_PATHS {
+            for statement in statements_of_client(command, &commands[..at]) {
+                words += statement.words.len() + statement.assignments.len();
+                implied.push(statement);
+            }
+            if words > MOST_PATHS {
+                implied.push(too_many_statements());
+            }
         }
     }
     commands.extend(implied);
     commands
+}
+
+/// Returns a command that stands for statements that are too many to be checked.
+fn too_many_statements() -> SimpleCommand {
+    SimpleCommand { hidden: Hidden::Anything, is_too_long: true, ..Default::default() }
 }
 
 /// Gives each command the assignments of the program that runs it.
@@ -54,7 +71,7 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
 
 /// Returns the statements that a client of a database runs: those in its words and in its input.
 fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
-    let mut found = Vec::new();
+    let (mut found, mut copied) = (Vec::new(), 0);
     let database = words_of_database(&Arguments::of(client));
     let mut whole = client.clone();
     add_input(client, before, &mut whole.words);
@@ -69,16 +86,25 @@ fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec
         }
     }
     for (word, text, is_code) in texts {
+        let text = hidden(text);
+        let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
+        if !is_unknown && !text.contains(char::is_whitespace) {
+            continue;
+        }
+        if copied > MOST_PATHS {
+            found.push(too_many_statements());
+            return found;
+        }
         // The words beside a statement may name the database.
         let own = format!("CLIENT={}", word.text);
         let mut assignments = database.clone();
         assignments.retain(|one| one.text != own);
-        let text = hidden(text);
-        if is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN) {
+        copied += assignments.len();
+        if is_unknown {
             // Nothing of the statement is known.
             let words = vec![Word::known("sql"), Word::unknown(&word.text)];
             found.push(SimpleCommand { words, assignments, ..Default::default() });
-        } else if text.contains(char::is_whitespace) {
+        } else {
             found.extend(statements_of(&text, &assignments));
         }
     }
@@ -88,7 +114,8 @@ fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec
     found
 }
 
-/// Returns the words of a client that may name its database, each as an assignment: `CLIENT=app_test`.
+/// Returns the words of a client that may name its database, each once as an assignment:
+/// `CLIENT=app_test`.
 fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
     let mut words = given.operands.clone();
     for option in &given.options {
@@ -98,46 +125,67 @@ fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
             words.push(word);
         }
     }
+    let mut known = BTreeSet::new();
+    words.retain(|word| known.insert(&word.text));
     words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
 }
 
-/// Adds the input of a client as words: here-documents, and what `echo` prints into its pipeline.
+/// Adds the input of a client as words: here-documents, and what `echo` and `printf` print into its
+/// pipeline, or in a substitution of its words.
 fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<Word>) {
     words.extend(client.documents().cloned());
     let mut reader = client;
-    for other in before.iter().rev() {
-        let is_runner = runs(other, reader);
-        let is_source = reader.frame.piped && other.frame.pipeline == reader.frame.pipeline;
-        if is_runner || is_source {
-            words.extend(other.documents().cloned());
-        }
-        if is_runner {
+    let mut first = first_source(client, before);
+    for (at, other) in before.iter().enumerate().rev() {
+        if runs(other, reader) {
             // A shell or `ssh` around a client gives it its own input.
             reader = other;
-        } else if is_source && matches!(program_of(other).as_deref(), Some("echo" | "printf")) {
-            let printed = &other.words[1..];
-            if printed.iter().all(Word::is_known) {
-                words.push(Word::known(&line_of(printed)));
-            } else {
-                words.extend_from_slice(printed);
-            }
+            first = first_source(other, &before[..at]);
+        } else if other.frame.pipeline < first {
+            continue;
         }
+        words.extend(other.documents().cloned());
+        words.extend(printed_by(other));
     }
 }
 
-/// Adds the commands in the arguments of a tool other than a shell.
-fn add_commands_of_arguments(input: &Input, found: &mut Vec<SimpleCommand>) {
-    let Some(arguments) = &input.tool_input else { return };
-    add_commands_of(&input.tool().to_lowercase(), arguments, found);
-    if input.tool().starts_with("mcp__")
+/// Returns the first pipeline whose output a command may read. Pipelines within its own have higher
+/// numbers. If the pipe begins outside of its group, it may read any: `echo x | { cd y; psql; }`.
+fn first_source(reader: &SimpleCommand, before: &[SimpleCommand]) -> usize {
+    let own = reader.frame.pipeline;
+    for other in before {
+        if other.frame.pipeline >= own && !other.frame.piped {
+            return own;
+        }
+    }
+    if reader.frame.piped { 0 } else { own }
+}
+
+/// Returns what `echo` or `printf` prints.
+fn printed_by(command: &SimpleCommand) -> Vec<Word> {
+    let Some("echo" | "printf") = program_of(command).as_deref() else { return Vec::new() };
+    let mut words = &command.words[1..];
+    while let [option, behind @ ..] = words
+        && option.text.starts_with('-')
+        && !option.text.contains(char::is_whitespace)
+    {
+        words = behind;
+    }
+    if words.iter().all(Word::is_known) {
+        vec![Word::known(&line_of(words))]
+    } else {
+        words.to_vec()
+    }
+}
+
+/// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The
+/// tool's name is in small letters.
+fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
+    if tool.starts_with("mcp__")
         && let Some(text) = command_of(arguments)
     {
         found.extend(commands_of_text(&text));
     }
-}
-
-/// Adds the commands in the arguments of a tool, also in objects within them.
-fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
     for (key, value) in arguments {
         let items = match value {
             Value::Array(items) => items,
@@ -183,9 +231,17 @@ fn command_of(arguments: &JsonObject) -> Option<String> {
     if let (Some(method), Some(url)) = (arguments.get("method"), arguments.get("url")) {
         return Some(format!("curl -X {}", quoted_words([method.as_str()?, url.as_str()?])));
     }
-    let program = arguments.get("command").or(arguments.get("cmd"))?.as_str()?;
+    let program = arguments.get("command").or(arguments.get("cmd"))?;
     let words = arguments.get("args").or(arguments.get("arguments"))?;
-    Some(format!("{program} {}", quoted_words(items_of(words))))
+    Some(format!("{} {}", shell_text(program), shell_text(words)))
+}
+
+/// Returns an argument as a text for a shell: a list holds words.
+fn shell_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        list => quoted_words(items_of(list)),
+    }
 }
 
 /// Returns whether an argument with this name holds a text for a shell, or the words of a command.
@@ -261,7 +317,9 @@ fn is_database(name: &str) -> bool {
 /// each name the database.
 fn statements_of(text: &str, assignments: &[Word]) -> Vec<SimpleCommand> {
     let mut statements = Vec::new();
-    for statement in without_comments(text).to_lowercase().split(';') {
+    // What `printf` and `echo -e` put there.
+    let text = text.replace("%s", " ").replace("\\n", "\n");
+    for statement in without_comments(&text).to_lowercase().split(';') {
         let mut words = vec![Word::known("sql")];
         for word in statement.split(ends_word) {
             if !word.is_empty() {

@@ -1,19 +1,20 @@
 //! A rule, and what it says of a call.
 
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
 
 use super::arguments::Arguments;
 use super::call::CallReading;
+use super::expand::with_values;
 use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathPattern, hold, names};
+use super::paths::{Here, Machine, PathPattern, holder, names};
 use super::pattern::Pattern;
 use super::place::Scene;
 use super::tools::ToolName;
 use super::uses::Touch;
-use super::values::with_values;
 use hookexec::registry::BuiltinError;
 use hookexec::{Call, Input, Output};
 use hookexec_calls::{Hidden, Reading};
@@ -84,7 +85,7 @@ impl Rule {
                 .get_or_init(|| with_implied(input, with_values(&reading.commands, &scene))),
         };
         let read = CallReading::of(input, commands, reading, &scene);
-        let case = Case { rule: self, read: &read };
+        let case = Case { rule: self, read: &read, exceptions: OnceCell::new() };
         match &self.answer {
             Answer::Allow => case.allowed(),
             Answer::Deny(reason) => case.stopped(reason, Output::deny),
@@ -97,6 +98,8 @@ impl Rule {
 pub(super) struct Case<'c> {
     pub(super) rule: &'c Rule,
     pub(super) read: &'c CallReading<'c>,
+    /// The pattern that takes each command away.
+    exceptions: OnceCell<Vec<Option<&'c Pattern>>>,
 }
 
 impl<'c> Case<'c> {
@@ -108,6 +111,7 @@ impl<'c> Case<'c> {
         // Several rules say the same of a command that hides something, which is then said once.
         let reason = match best {
             Fit::No => return Ok(None),
+            Fit::Excepted(text) => return Ok(Some(no_opinion(text))),
             Fit::Yes(text) => return Ok(Some(decide(format!("{reason}: {text}")))),
             Fit::Unknown(part) => {
                 format!("{} can't be known before it runs; write it out ({reason})", quoted(&part))
@@ -128,10 +132,11 @@ impl<'c> Case<'c> {
     /// Returns whether all conditions of a set hold together.
     fn set(&self, set: &Conditions) -> Checked<Fit> {
         let (tool, excepted) = (&self.read.tool, &self.rule.except.tools);
-        if !excepted.is_empty() && tool.is_certainly_one_of(excepted)
-            || !set.tools.is_empty() && !tool.is_one_of(&set.tools)
-        {
+        if !set.tools.is_empty() && !tool.is_one_of(&set.tools) {
             return Ok(Fit::No);
+        }
+        if !excepted.is_empty() && tool.is_certainly_one_of(excepted) {
+            return Ok(Fit::Excepted("the tool is excepted".to_owned()));
         }
         if set.commands.is_empty() && set.targets.is_empty() {
             if set.names_files() {
@@ -153,8 +158,11 @@ impl<'c> Case<'c> {
     fn command(&self, set: &Conditions, at: usize) -> Checked<Fit> {
         let given = &self.read.commands[at];
         let mut fit = fitting_pattern(set, given);
-        if fit == Fit::No || self.is_excepted(given) {
+        if fit == Fit::No {
             return Ok(Fit::No);
+        }
+        if let Some(pattern) = self.exception(at) {
+            return Ok(excepted(&shown(given), &pattern.written));
         }
         let mentions = self.mentions_of(at)?;
         if !set.targets.is_empty() {
@@ -172,7 +180,7 @@ impl<'c> Case<'c> {
             return Ok(fit.and(self.files(set, Some(at))?));
         }
         Ok(match self.lies_in_exceptions(given, &mentions) {
-            Fit::Yes(_) => Fit::No,
+            excepted @ Fit::Excepted(_) => excepted,
             Fit::Unknown(part) if fit.is_yes() => Fit::Unknown(part),
             _ => fit,
         })
@@ -195,8 +203,17 @@ impl<'c> Case<'c> {
         Ok(mentions)
     }
 
-    fn is_excepted(&self, given: &Arguments<'_>) -> bool {
-        self.rule.except.commands.iter().any(|pattern| pattern.certainly_finds(given))
+    /// Returns the pattern that takes a command away.
+    fn exception(&self, command: usize) -> Option<&'c Pattern> {
+        let exceptions = self.exceptions.get_or_init(|| {
+            let patterns = &self.rule.except.commands;
+            let mut exceptions = Vec::new();
+            for given in &self.read.commands {
+                exceptions.push(patterns.iter().find(|pattern| pattern.certainly_finds(given)));
+            }
+            exceptions
+        });
+        exceptions[command]
     }
 
     /// Returns whether all targets of a command are excepted. What else it touches says nothing of what
@@ -216,8 +233,12 @@ impl<'c> Case<'c> {
             }
             for path in &mention.paths {
                 for name in names(path) {
-                    if !hold(files, &name) && !hold(targets, &name) {
-                        return Fit::No;
+                    match holder(files, &name).or_else(|| holder(targets, &name)) {
+                        Some(pattern) if fit == Fit::No => {
+                            fit = excepted(&mention.shown, &pattern.written);
+                        }
+                        Some(_) => {}
+                        None => return Fit::No,
                     }
                 }
             }
@@ -226,8 +247,6 @@ impl<'c> Case<'c> {
                     return Fit::No;
                 }
                 fit = Fit::Unknown(mention.shown.clone());
-            } else if fit == Fit::No {
-                fit = Fit::Yes(String::new());
             }
         }
         fit
@@ -249,14 +268,19 @@ impl<'c> Case<'c> {
                 best = Fit::Hidden(shown(given));
             }
         }
-        let excepted: &dyn Fn(&Path) -> bool = &|path| hold(&self.rule.except.files, path);
+        let taken_by = Cell::new(None);
+        let is_excepted: &dyn Fn(&Path) -> bool = &|path| {
+            let holder = holder(&self.rule.except.files, path);
+            taken_by.set(holder.or(taken_by.get()));
+            holder.is_some()
+        };
         let here = Here::of(&set.files, read);
         // A command touches the directory that it runs in.
         if let Some(at) = command
             && set.touches().meets(Touch::READ)
         {
             for directory in read.went_to(at)? {
-                if let Some(pattern) = here.fitting(&names(&directory), excepted) {
+                if let Some(pattern) = here.fitting(&names(&directory), is_excepted) {
                     return Ok(Fit::Yes(format!("runs in `{}`", pattern.written)));
                 }
             }
@@ -269,15 +293,19 @@ impl<'c> Case<'c> {
             }
             if command.is_none()
                 && let Some(at) = mention.command
-                && self.is_excepted(&read.commands[at])
+                && self.exception(at).is_some()
             {
                 continue;
             }
             let shown = quoted(&mention.shown);
-            let how = match read.fits(mention, &here, excepted)? {
-                Some(how) => format!("{shown} {how}"),
-                None if set.files.is_empty() => shown,
-                None => continue,
+            let how = match (read.fits(mention, &here, is_excepted)?, taken_by.take()) {
+                (Some(how), _) => format!("{shown} {how}"),
+                (None, _) if set.files.is_empty() => shown,
+                (None, Some(pattern)) => {
+                    best = best.or(excepted(&mention.shown, &pattern.written));
+                    continue;
+                }
+                (None, None) => continue,
             };
             if !mention.unsure {
                 return Ok(Fit::Yes(how));
@@ -301,6 +329,18 @@ fn fitting_pattern(set: &Conditions, given: &Arguments<'_>) -> Fit {
         }
     }
     best
+}
+
+/// Returns that an item of `except` takes a part of a call away.
+fn excepted(part: &str, item: &str) -> Fit {
+    Fit::Excepted(format!("{} is excepted by `{item}`", quoted(part)))
+}
+
+/// Returns the answer of a rule that says why it has no opinion, for `explain`.
+pub(super) fn no_opinion(reason: String) -> Output {
+    let mut output = Output::default();
+    output.reason = Some(reason);
+    output
 }
 
 /// Returns a part of a call in backticks, which it can't end itself.

@@ -39,11 +39,38 @@ section! {
     tools "tools": Items<'n>, "all", "names and kinds of tools";
 }
 
-impl SetKeys<'_> {
+impl<'n> RuleKeys<'n> {
+    /// Returns the conditions of the rule itself, then those of `any` and of `except`.
+    pub(super) fn sets(mut self) -> Vec<SetKeys<'n>> {
+        let mut sets = vec![self.take_own()];
+        sets.extend(self.any.unwrap_or_default().0);
+        sets.extend(self.except);
+        sets
+    }
+
+    /// Takes the conditions of the rule itself.
+    pub(super) fn take_own(&mut self) -> SetKeys<'n> {
+        SetKeys {
+            commands: self.commands.take(),
+            targets: self.targets.take(),
+            files: self.files.take(),
+            touched: self.touched.take(),
+            tools: self.tools.take(),
+            ..SetKeys::default()
+        }
+    }
+}
+
+impl<'n> SetKeys<'n> {
+    /// Returns its keys.
+    pub(super) fn keys(&mut self) -> [&mut Option<Items<'n>>; 5] {
+        let Self { commands, targets, files, touched, tools, .. } = self;
+        [commands, targets, files, touched, tools]
+    }
+
     /// Returns whether every call meets it.
-    pub(super) fn is_empty(&self) -> bool {
-        let paths = self.targets.is_some() || self.files.is_some() || self.touched.is_some();
-        self.commands.is_none() && self.tools.is_none() && !paths
+    pub(super) fn is_empty(&mut self) -> bool {
+        self.keys().iter().all(|key| key.is_none())
     }
 }
 
@@ -110,7 +137,7 @@ impl<'n> Kind<'n> for Sets<'n> {
         }
         let mut sets = Vec::new();
         for node in nodes {
-            let Some(set) = reader.value::<SetKeys<'_>>(node, what) else { continue };
+            let Some(mut set) = reader.value::<SetKeys<'_>>(node, what) else { continue };
             if set.is_empty() {
                 reader.error_with_hint(
                     node,

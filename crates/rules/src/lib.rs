@@ -12,7 +12,6 @@ mod allow;
 mod arguments;
 mod call;
 mod code;
-mod doubts;
 mod expand;
 mod fit;
 mod glob;
@@ -28,20 +27,16 @@ mod part;
 mod paths;
 mod pattern;
 mod place;
-mod search;
 mod table;
 mod texts;
 mod tool_files;
 mod tools;
 mod unread;
 mod uses;
-mod values;
-mod wildcards;
-mod words;
 
-pub use doubts::doubts;
 pub use groups::GROUPS;
 pub use implied::names_a_command;
+pub use load::doubts;
 pub use table::OPTIONS;
 
 /// Examples of the two, for tests and readers: what fits and what does not.
@@ -68,18 +63,14 @@ mod names {
 
 /// Registers the type `rule`, and the reader of tool calls.
 pub fn register(registry: &mut Registry) {
-    registry.register("rule", factory());
-    registry.describe_calls_by(&KnownTools);
-}
-
-/// Returns the factory of rules.
-fn factory() -> HandlerFactory {
     let refused = &[
         "command", "args", "env", "inherit_env", "working_dir", "shell", "max_output",
         "strict_output", "scripts", "with",
     ];
     let hint = "a rule takes `deny`, `ask` or `allow` and its conditions (docs/rules.md)";
-    HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS)
+    let factory = HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS);
+    registry.register("rule", factory);
+    registry.describe_calls_by(&KnownTools);
 }
 
 fn build(env: &HandlerEnv, hook: &Hook) -> BuildResult {
@@ -119,9 +110,10 @@ pub struct ListedTools {
 /// Returns the names of tools that a rule lists; none of another hook.
 pub fn listed_tools(hook: &Hook) -> ListedTools {
     read_keys(hook, |keys| {
-        let mut listed = ListedTools { needed: names(keys.tools), others: Vec::new() };
-        for set in keys.any.unwrap_or_default().0.into_iter().chain(keys.except) {
-            listed.others.extend(names(set.tools));
+        let mut listed = ListedTools::default();
+        for (at, set) in keys.sets().into_iter().enumerate() {
+            let list = if at == 0 { &mut listed.needed } else { &mut listed.others };
+            list.extend(names(set.tools));
         }
         listed
     })

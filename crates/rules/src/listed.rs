@@ -128,7 +128,9 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
                 };
             }
         }
-        if is_named && (!is_listed || option.operands_before > most_before) {
+        // The table may be wrong about which options take the word behind them.
+        let is_unsure = option.operands_before > most_before || option.is_before_off();
+        if is_named && (!is_listed || is_unsure) {
             return false;
         }
         is_there |= is_named;

@@ -1,4 +1,5 @@
-//! From the keys of a rule to the rule, with every mistake at its place.
+//! From the keys of a rule to the rule, with every mistake at its place, and to warnings about words that
+//! mean something else than their author may think.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -8,16 +9,17 @@ use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
 
-use super::groups::Groups;
+use super::groups::{Groups, is_group, shipped};
 use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
 use super::paths::{Machine, PathPattern};
 use super::pattern::{Mistake, Pattern};
 use super::tools::ToolName;
 use super::uses::Touch;
-use hookexec::config::{Groups as OwnGroups, Hook};
+use hookexec::config::{Diagnostic, Groups as OwnGroups, Hook};
 use hookexec::{BuildError, HandlerEnv};
 use hookexec_calls::Surroundings;
+use hookexec_calls::tools::kinds_anywhere;
 use hookexec_files::platform::Platform;
 
 /// Returns a rule that denies commands that fit one of `patterns`, or that can't be known.
@@ -61,7 +63,7 @@ struct Loading<'l> {
 }
 
 impl Loading<'_> {
-    fn rule(&mut self, keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
+    fn rule(&mut self, mut keys: RuleKeys<'_>, node: &Node<'_>) -> Option<Rule> {
         let answer = self.answer(&keys, node)?;
         if answer == Answer::Allow {
             if let Some(uncertain) = &keys.uncertain {
@@ -72,14 +74,7 @@ impl Loading<'_> {
             let hint = "it answers what an `allow` does not allow";
             self.reader.error_with_hint(otherwise.node, "only an allow takes `otherwise`", hint);
         }
-        let own = SetKeys {
-            commands: keys.commands,
-            targets: keys.targets,
-            files: keys.files,
-            touched: keys.touched,
-            tools: keys.tools,
-            ..SetKeys::default()
-        };
+        let mut own = keys.take_own();
         if own.is_empty() && keys.any.is_none() && self.reader.errors() == 0 {
             let hint =
                 "add `commands`, `targets`, `files` or `tools`; `tools: [\"*\"]` is every call";
@@ -88,17 +83,12 @@ impl Loading<'_> {
         let mut sets = Vec::new();
         self.check_targets(&answer, own.targets.as_ref());
         // Without `any` one set has all keys.
-        for set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
+        for mut set in keys.any.unwrap_or(Sets(vec![SetKeys::default()])).0 {
             self.check_targets(&answer, set.targets.as_ref());
-            let joined = SetKeys {
-                commands: self.either(own.commands.as_ref(), set.commands),
-                targets: self.either(own.targets.as_ref(), set.targets),
-                files: self.either(own.files.as_ref(), set.files),
-                touched: self.either(own.touched.as_ref(), set.touched),
-                tools: self.either(own.tools.as_ref(), set.tools),
-                ..SetKeys::default()
-            };
-            sets.push(self.conditions(joined));
+            for (key, beside) in set.keys().into_iter().zip(own.keys()) {
+                self.join(key, beside.as_ref());
+            }
+            sets.push(self.conditions(set));
         }
         let except = keys.except.unwrap_or_default();
         self.check_targets(&answer, except.targets.as_ref());
@@ -108,19 +98,14 @@ impl Loading<'_> {
         Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
     }
 
-    /// Returns a key of a set of `any`, or that of the rule beside it.
-    fn either<'n>(
-        &mut self,
-        beside: Option<&Items<'n>>,
-        own: Option<Items<'n>>,
-    ) -> Option<Items<'n>> {
-        if let (Some(_), Some(own)) = (beside, &own) {
-            for item in &own.0 {
-                let hint = "write it beside `any`, or in each of its sets";
-                self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
-            }
+    /// Gives a set of `any` a key that stands beside it.
+    fn join<'n>(&mut self, key: &mut Option<Items<'n>>, beside: Option<&Items<'n>>) {
+        let Some(beside) = beside else { return };
+        for item in &key.as_ref().unwrap_or(&Items::default()).0 {
+            let hint = "write it beside `any`, or in each of its sets";
+            self.reader.error_with_hint(item.node, "this key stands beside `any`, too", hint);
         }
-        own.or(beside.cloned())
+        key.get_or_insert(beside.clone());
     }
 
     /// Refuses `targets` in an allow, which looks at all files of a command.
@@ -225,4 +210,65 @@ impl Loading<'_> {
         }
         Ok(patterns)
     }
+}
+
+/// Returns a warning for each word of a rule that is the name of a group without its `@`, for each group
+/// that takes the place of a shipped one, and for `commands` beside a matcher of tools that run none.
+pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
+    if hook.kind != "rule" {
+        return Vec::new();
+    }
+    let found = hook.read_own_keys(|reader, node| {
+        let keys = RuleKeys::read(reader, node, "a rule")?;
+        let mut found = Vec::new();
+        if keys.commands.is_some()
+            && let Some(mut names) = hook.matcher.names()
+            && names.all(runs_no_command)
+        {
+            let matcher = hook.matcher.as_str();
+            let message = format!("its `commands` fit nothing: `matcher: {matcher}` is of files");
+            let problem = Diagnostic::warning(message).hint("leave the matcher out");
+            found.push(problem.at(reader.location(node)));
+        }
+        let mut lists = Vec::new();
+        for set in keys.sets() {
+            lists.extend([set.commands, set.targets, set.files, set.tools]);
+        }
+        for list in lists.into_iter().flatten() {
+            for item in list.0 {
+                if let Some(doubt) = doubt(&item, hook.groups()) {
+                    found.push(doubt.at(reader.location(item.node)));
+                }
+            }
+        }
+        Some(found)
+    });
+    found.unwrap_or_default()
+}
+
+/// Returns whether every tool of this name or kind does nothing but use files.
+fn runs_no_command(name: &str) -> bool {
+    const OF_FILES: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
+    let kinds = kinds_anywhere(name);
+    if kinds.is_empty() {
+        return OF_FILES.contains(&name);
+    }
+    kinds.iter().all(|kind| OF_FILES.contains(&kind.as_str()))
+}
+
+fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {
+    for word in item.value.split([' ', '|', '!']) {
+        if is_group(word) && own.get(word).is_some() && shipped(word).is_some() {
+            let message =
+                format!("`{word}` is the group of this file, without what the shipped one has");
+            let hint = "give it another name, and list both";
+            return Some(Diagnostic::warning(message).hint(hint));
+        }
+    }
+    let group = format!("@{}", item.value);
+    if is_group(&group) && Groups(own).has(&group) {
+        let message = format!("`{}` is not the group `{group}`", item.value);
+        return Some(Diagnostic::warning(message).hint(format!("write `\"{group}\"`")));
+    }
+    None
 }

@@ -77,13 +77,6 @@ struct PathHere<'p> {
     real: Option<PathBuf>,
 }
 
-impl Machine {
-    /// Returns the home of the user as a path from `/` on.
-    pub(super) fn home(&self) -> Option<PathBuf> {
-        Some(rooted(self.surroundings.home()?))
-    }
-}
-
 impl PathPattern {
     /// Reads an item of `targets` or `files`; `written` is what the rule says for it.
     pub(super) fn parse(
@@ -200,7 +193,7 @@ impl PathGlob {
         let mut spared = Vec::new();
         if TEMPORARY.iter().any(|place| glob.starts_with(place)) {
             spared.push(rooted(&machine.project));
-            spared.extend(machine.home());
+            spared.extend(machine.surroundings.home().map(rooted));
         }
         let (rest, is_open) = (rest.to_owned(), rest.ends_with("**"));
         Ok(Self { base, rest, is_open, spared, compiled: OnceLock::new() })
@@ -271,17 +264,19 @@ fn divided<'g>(
     Ok((PathBuf::from(base), glob))
 }
 
-/// Returns whether one of the patterns holds a file, and none with a `!` takes some of it away.
-pub(super) fn hold(patterns: &[PathPattern], file: &Path) -> bool {
-    let mut is_held = false;
+/// Returns the first pattern that holds a file, if none with a `!` takes some of it away.
+pub(super) fn holder<'p>(patterns: &'p [PathPattern], file: &Path) -> Option<&'p PathPattern> {
+    let mut holder = None;
     for pattern in patterns {
         if !pattern.negated {
-            is_held |= pattern.holds(file);
+            if holder.is_none() && pattern.holds(file) {
+                holder = Some(pattern);
+            }
         } else if pattern.is_at_stake(file) || pattern.may_hold(file) {
-            return false;
+            return None;
         }
     }
-    is_held
+    holder
 }
 
 /// Returns whether a pattern with a `!` may take a file away.
