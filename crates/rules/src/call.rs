@@ -191,7 +191,7 @@ impl<'c> CallReading<'c> {
             }
             for (number, path) in paths.iter().enumerate() {
                 let descends = mention.descends && number < known;
-                for meant in self.meant(path, text)? {
+                for meant in self.meant(path, text, mention)? {
                     let names = names(&meant);
                     if let Some(pattern) = here.fitting(&names, excepted) {
                         return Ok(Some(format!("is in `{}`", pattern.written)));
@@ -223,17 +223,20 @@ impl<'c> CallReading<'c> {
     }
 
     /// Returns the paths that one with wildcards stands for; a name may contain a `*` itself.
-    fn meant(&self, path: &str, text: &str) -> Checked<Vec<PathBuf>> {
+    fn meant(&self, path: &str, text: &str, mention: &Mention) -> Checked<Vec<PathBuf>> {
         let mut meant = vec![PathBuf::from(path)];
+        if has_wildcard(path) {
+            // `.env*` is `.env`, too, even if there is none yet.
+            meant.push(PathBuf::from(path.trim_end_matches('*')));
+        }
+        if mention.is_literal && has_wildcard(text) {
+            return Ok(meant);
+        }
         let Ok(found) = self.finder.find(&meant[0], self.dots) else {
             // What only the shell knows is a `*` to people.
             let shown = line(&text.replace(UNKNOWN, "*"));
             return Err(format!("`{shown}` matches more files than can be checked").into());
         };
-        if has_wildcard(path) {
-            // `.env*` is `.env`, too, even if there is none yet.
-            meant.push(PathBuf::from(path.trim_end_matches('*')));
-        }
         meant.extend(found);
         Ok(meant)
     }

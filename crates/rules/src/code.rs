@@ -59,7 +59,7 @@ fn add_calls(
         let text = match &words[..] {
             [] if is_text => continue,
             // What it is called with is not known.
-            [] => "$x".to_owned(),
+            [] => format!("$argument_of_{}", function.replace(|one| !is_in_name(one), "_")),
             [text] if is_text => text.clone(),
             words => {
                 let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
@@ -83,12 +83,12 @@ fn words(text: &str) -> Vec<String> {
         let quote = quotes.find(|quote| letters.starts_with(quote));
         let in_quotes = quote.and_then(|quote| letters[quote.len()..].split_once(quote));
         // Only the program knows what stands for `{name}`, and what is added.
-        let mut word = String::from("${x}");
+        let mut word = String::from("${unknown}");
         if let Some((text, behind)) = in_quotes {
             word = if is_format { text.replace('{', "${") } else { text.to_owned() };
             rest = behind;
             if rest.starts_with(['.', '%']) || rest.starts_with(" %") {
-                word.push_str("${x}");
+                word.push_str("${unknown}");
             }
         }
         match words.last_mut() {

@@ -35,6 +35,8 @@ pub(super) struct Mention {
     pub(super) unsure: bool,
     /// Whether the shell takes it for a wildcard.
     pub(super) is_wildcard: bool,
+    /// Whether its wildcards stand for themselves: the shell gives the program the text as it is.
+    pub(super) is_literal: bool,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
 }
@@ -77,8 +79,9 @@ impl Mention {
         if word.text.contains("://") {
             (paths, open) = (vec![PathBuf::from(&word.text)], None);
         }
-        let (shown, is_wildcard) = (word.text.clone(), word.certainty == Certainty::Paths);
-        Ok(Self { shown, paths, open, texts, is_wildcard, ..Self::default() })
+        let (is_wildcard, is_literal) = (word.certainty == Certainty::Paths, word.is_known());
+        let shown = word.text.clone();
+        Ok(Self { shown, paths, open, texts, is_wildcard, is_literal, ..Self::default() })
     }
 }
 
@@ -148,7 +151,7 @@ impl Finder<'_, '_> {
             for text in words {
                 self.add(&UsedWord::of(&Word::known(text), Touch::ANY), true)?;
                 if let Some(last) = self.mentions.last_mut() {
-                    last.unsure = true;
+                    (last.unsure, last.is_literal) = (true, false);
                 }
             }
         }

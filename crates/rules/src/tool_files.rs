@@ -11,7 +11,7 @@ use super::place::{Place, Scene};
 use super::texts::add_words;
 use super::tools::CalledTool;
 use super::uses::Touch;
-use crate::names::DESCENDING_TOOLS;
+use crate::names::{CHANGING_TOOLS, DESCENDING_TOOLS, SEARCHING_TOOLS};
 use hookexec::Input;
 use hookexec::wire::{JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_calls::tools::{Role, Roles, Special, patch, role_by_name, special};
@@ -68,6 +68,10 @@ fn touch(input: &Input, tool: &CalledTool) -> Touch {
     }
     if only_writes(input) {
         return Touch::WRITE;
+    }
+    let name = input.tool().to_lowercase();
+    if has_part(&name, SEARCHING_TOOLS) && !has_part(&name, CHANGING_TOOLS) {
+        return Touch::READ;
     }
     if tool.is_of_files() { Touch::READ.with(Touch::EDIT).with(Touch::WRITE) } else { Touch::ANY }
 }
