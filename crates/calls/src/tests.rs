@@ -148,7 +148,6 @@ fn what_a_command_runs_is_a_command_too() {
         // What stands in the input of the programs that another one starts.
         ("ssh h bash <<E\nrm\nE", &["ssh h bash", "ssh: bash", "ssh: bash: rm"]),
         ("chroot /m <<E\nrm\nE", &["chroot /m", "chroot: rm"]),
-        ("docker run -it i <<E\nrm\nE", &["docker run -it i", "docker: rm"]),
         ("sh -c 'a; b | c' < f", &["sh -c a; b | c <f", "sh: a <f", "sh: b <f", "sh: c |"]),
         ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
         ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
@@ -385,7 +384,6 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
         "cat x | chroot /mnt",
         "cat x | nix-shell -p jq",
         "cat x | nix develop",
-        "cat x | docker run --rm -ti ubuntu",
         "cat x | wsl",
         "cat x | newgrp docker",
         "cat x | kubectl exec -i pod",
@@ -410,6 +408,8 @@ fn code_that_a_call_gets_from_elsewhere_is_not_known() {
         "cat f | sudo -v",
         "cat f | sudo -S make",
         "cat f | docker run -i jq .a",
+        // Most images are no shells, and what runs in one stays there.
+        "docker run --rm -i hadolint/hadolint < Dockerfile",
         "cat f | while read x; do docker run --rm ubuntu; done",
         "docker run -i ubuntu",
         "chroot /mnt",
