@@ -617,6 +617,7 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
         ("{ type: rule, deny: a, commands: [], files: [x] }", "`commands` is empty"),
         ("{ type: rule, deny: a, commands: ['Bash(x:*)'] }", "is a permission rule of an agent"),
         ("{ type: rule, deny: a, commands: ['git psuh'] }", "`git` has no subcommand `psuh`"),
+        ("{ type: rule, deny: a, commands: ['k x -n=p|s'] }", "`s` is an operand in `-n=p|s`"),
         ("{ type: rule, allow: false, commands: [x] }", "`allow` is `true` or nothing"),
         (
             "{ type: rule, allow: true, commands: [rm], targets: [x] }",
@@ -1166,7 +1167,11 @@ async fn a_script_that_the_call_writes_in_part_is_not_known() {
 #[tokio::test]
 async fn an_exception_takes_no_value_for_an_option() {
     check(
-        "{ type: rule, ask: no, commands: [git push -f, git clean -f, kubectl delete], except: { commands: ['* --dry-run|--help', 'kubectl --context=kind-*'] } }
+        "{ type: rule, ask: no, commands: [git push -f, git clean -f, kubectl delete, x migrate], except: { commands: ['* --dry-run|--help', 'kubectl --context=kind-*', '* --url=*@localhost/*'] } }
+        - x migrate --url a://b@localhost/c
+        - x migrate --url=a://b@localhost/c
+        ask x migrate --url a://b@c/d
+        ask x migrate --url $X@localhost/c
         - git push -f --dry-run
         ask git push -f -o --dry-run origin main
         ask git clean -fd -e --dry-run

@@ -17,7 +17,7 @@ use super::place::{Place, Places, Scene};
 use super::tool_files;
 use super::tools::CalledTool;
 use hookexec::Input;
-use hookexec_calls::{Reading, SimpleCommand, Word};
+use hookexec_calls::{Certainty, Reading, SimpleCommand, Word};
 use hookexec_files::locks::locked;
 use hookexec_files::plain::line;
 use hookexec_files::platform::Platform;
@@ -125,7 +125,7 @@ impl<'c> CallReading<'c> {
     pub(super) fn all_names(&self, mention: &Mention) -> Option<Vec<PathBuf>> {
         let mut all = Vec::new();
         for path in &mention.paths {
-            if mention.is_wildcard && path.iter().any(may_find_more) {
+            if mention.certainty == Certainty::Paths && path.iter().any(may_find_more) {
                 return None;
             }
             all.extend(names(path));
@@ -229,7 +229,7 @@ impl<'c> CallReading<'c> {
             // `.env*` is `.env`, too, even if there is none yet.
             meant.push(PathBuf::from(path.trim_end_matches('*')));
         }
-        if mention.is_literal && has_wildcard(text) {
+        if mention.certainty == Certainty::Known && has_wildcard(text) {
             return Ok(meant);
         }
         let Ok(found) = self.finder.find(&meant[0], self.dots) else {

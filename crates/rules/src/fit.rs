@@ -337,7 +337,13 @@ fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>, given: &Arguments<
         (None, Some((_, value))) => !is_off(value),
         (None, None) => !option.is_before_off() || !given.may_take_behind(option),
         (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
-        (Some(_), None) => false,
+        // The pattern says that it takes one.
+        (Some(wanted), None) => match option.behind {
+            Some(word) => {
+                word.is_known() && glob(wanted, &word.text) && given.may_take_behind(option)
+            }
+            None => false,
+        },
     }
 }
 

@@ -16,6 +16,7 @@ use super::paths::{Machine, PathPattern};
 use super::pattern::{Mistake, Pattern};
 use super::tools::ToolName;
 use super::uses::Touch;
+use crate::names::FILE_KINDS;
 use hookexec::config::{Diagnostic, Groups as OwnGroups, Hook};
 use hookexec::{BuildError, HandlerEnv};
 use hookexec_calls::Surroundings;
@@ -248,12 +249,11 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
 
 /// Returns whether every tool of this name or kind does nothing but use files.
 fn runs_no_command(name: &str) -> bool {
-    const OF_FILES: [&str; 6] = ["read", "write", "edit", "list", "glob", "grep"];
     let kinds = kinds_anywhere(name);
     if kinds.is_empty() {
-        return OF_FILES.contains(&name);
+        return FILE_KINDS.contains(&name);
     }
-    kinds.iter().all(|kind| OF_FILES.contains(&kind.as_str()))
+    kinds.iter().all(|kind| FILE_KINDS.contains(&kind.as_str()))
 }
 
 fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {

@@ -7,11 +7,13 @@ use std::rc::Rc;
 use super::arguments::Arguments;
 use super::call::is_dir;
 use super::fit::shown;
+use super::glob::has_part;
 use super::implied::is_awk;
 use super::judge::Checked;
 use super::place::Place;
 use super::texts::{Texts, add_words};
 use super::uses::{Touch, UsedWord, uses};
+use crate::names::{CHANGING_CODE, SINKS};
 use hookexec_calls::tools::patch;
 use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};
 
@@ -33,10 +35,8 @@ pub(super) struct Mention {
     pub(super) texts: Texts,
     /// Whether it stands in a text that can't be read.
     pub(super) unsure: bool,
-    /// Whether the shell takes it for a wildcard.
-    pub(super) is_wildcard: bool,
-    /// Whether its wildcards stand for themselves: the shell gives the program the text as it is.
-    pub(super) is_literal: bool,
+    /// How far the shell gives the program the text as it is. A wildcard in a known one stands for itself.
+    pub(super) certainty: Certainty,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
 }
@@ -79,9 +79,8 @@ impl Mention {
         if word.text.contains("://") {
             (paths, open) = (vec![PathBuf::from(&word.text)], None);
         }
-        let (is_wildcard, is_literal) = (word.certainty == Certainty::Paths, word.is_known());
-        let shown = word.text.clone();
-        Ok(Self { shown, paths, open, texts, is_wildcard, is_literal, ..Self::default() })
+        let (shown, certainty) = (word.text.clone(), word.certainty);
+        Ok(Self { shown, paths, open, texts, certainty, ..Self::default() })
     }
 }
 
@@ -151,7 +150,7 @@ impl Finder<'_, '_> {
             for text in words {
                 self.add(&UsedWord::of(&Word::known(text), Touch::ANY), true)?;
                 if let Some(last) = self.mentions.last_mut() {
-                    (last.unsure, last.is_literal) = (true, false);
+                    (last.unsure, last.certainty) = (true, Certainty::Unknown);
                 }
             }
         }
@@ -220,7 +219,7 @@ impl Finder<'_, '_> {
     /// Adds a file, or the files in code.
     fn add(&mut self, used: &UsedWord<'_>, is_code: bool) -> Checked<()> {
         let text = &*used.text;
-        if text.is_empty() {
+        if text.is_empty() || SINKS.contains(&text) {
             return Ok(());
         }
         let mut words = BTreeSet::new();
@@ -259,11 +258,7 @@ impl Finder<'_, '_> {
 
 /// Returns what code may do with the files that it names.
 fn touch_of_code(code: &str) -> Touch {
-    const CHANGING: [&str; 17] = [
-        "write", "'w", "\"w", "'a'", "\"a\"", "unlink", "remove", "rename", "rmtree", "rmSync",
-        "truncate", "copy", "move", "save", "dump", "chmod", "> \"",
-    ];
-    if CHANGING.iter().any(|word| code.contains(word)) { Touch::ANY } else { Touch::READ }
+    if has_part(code, CHANGING_CODE) || code.contains("> \"") { Touch::ANY } else { Touch::READ }
 }
 
 /// Returns whether a text is a path on another machine: `host:/x`.

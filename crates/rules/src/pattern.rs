@@ -249,6 +249,15 @@ fn check(written: &str) -> Result<(), Mistake> {
         return mistake(message, PLAIN);
     }
     for word in written.split_whitespace() {
+        if let Some((option, value)) = word.split_once('|')
+            && option.starts_with('-')
+            && option.contains('=')
+            && !value.contains(['-', '=', '@', '$'])
+        {
+            let name = option.split('=').next().unwrap_or_default();
+            let hint = format!("write `{option}|{name}={value}` for another value of the option");
+            return mistake(format!("`{value}` is an operand in `{word}`"), hint);
+        }
         if word.ends_with(',') {
             return mistake("`,` ends a word", "write each pattern as an item of the list");
         }

@@ -9,6 +9,7 @@ use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
 use super::part::{braces, simplified};
 use super::place::Place;
 use hookexec_files::paths::lexical;
+use percent_encoding::percent_decode_str;
 
 /// Characters that may stand right before or behind a path within a word.
 const JOINTS: [char; 18] =
@@ -52,7 +53,7 @@ impl Texts {
     /// `-fx`, `open("x")`, `file://host/x`.
     pub(super) fn add_pieces(&mut self, text: &str) -> Result<(), &'static str> {
         if text.contains('%') {
-            self.add_parts(&percent_decoded(text))?;
+            self.add_parts(&percent_decode_str(text).decode_utf8_lossy())?;
         }
         self.add_parts(text)
     }
@@ -105,22 +106,6 @@ impl Texts {
         self.found.insert(text.to_owned());
         Ok(())
     }
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let code = part.get(..2).unwrap_or_default();
-        if let Ok(byte) = u8::from_str_radix(code, 16) {
-            bytes.push(byte);
-            bytes.extend(&part.as_bytes()[2..]);
-        } else {
-            bytes.push(b'%');
-            bytes.extend(part.as_bytes());
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Adds the words of `command` to `words`.

@@ -6,6 +6,7 @@ use hookexec_calls::tools::{TOOL_KINDS, other_names};
 use hookexec_files::text::is_invisible;
 
 use super::glob::glob;
+use crate::names::FILE_KINDS;
 
 /// The name of a tool, of a kind of tools, or a pattern of these, in small letters.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,9 +61,8 @@ impl CalledTool {
 
     /// Returns whether it reads and changes files or addresses, and certainly does nothing else.
     pub(super) fn is_of_files(&self) -> bool {
-        const KINDS: [&str; 7] = ["read", "write", "edit", "list", "glob", "grep", "fetch"];
         let mut kinds = self.kinds.iter();
-        !self.kinds.is_empty() && kinds.all(|kind| KINDS.contains(&&*kind.plain))
+        !self.kinds.is_empty() && kinds.all(|kind| FILE_KINDS.contains(&&*kind.plain))
     }
 
     pub(super) fn is(&self, kind: &str) -> bool {
