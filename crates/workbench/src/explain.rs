@@ -1,10 +1,12 @@
 //! The hooks of an event: what became of each of them, why, and how they decided together.
 
 use hookexec::config::Hook;
+use hookexec::describe::DescribeCall as _;
 use hookexec::executor::{Course, Explanation, Selection, Step};
 use hookexec::wire::{HookReport, HookStatus, JsonObject, Mode};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Subject;
+use hookexec_calls::KnownTools;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -71,6 +73,10 @@ pub struct Explained {
     /// The tool that is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+    /// The commands that the call runs, as rules and conditions read them: the programs that run one stand
+    /// before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// Every hook of the event, in config order.
     pub hooks: Vec<ExplainedHook>,
     /// How many hooks are configured for other events.
@@ -151,12 +157,27 @@ impl Explained {
             agent,
             events: subject.events(),
             tool: subject.input().tool_name.clone(),
+            commands: commands_of(subject.input()),
             hooks,
             of_other_events,
             course: course.flatten().map(ExplainedCourse::new),
             verdict,
         }
     }
+}
+
+/// Returns the commands of a call, each as one line.
+fn commands_of(input: &Input) -> Vec<String> {
+    let mut lines = Vec::new();
+    for command in KnownTools.describe(input).commands {
+        let mut line = String::new();
+        for wrapper in &command.wrappers {
+            line.extend([wrapper, ": "]);
+        }
+        let words = command.assignments.iter().chain([&command.program]).chain(&command.args);
+        lines.push(line + &words.cloned().collect::<Vec<_>>().join(" "));
+    }
+    lines
 }
 
 fn effect_of(report: &HookReport, verdict: &Verdict) -> Option<Effect> {

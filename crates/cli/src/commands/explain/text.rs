@@ -27,6 +27,12 @@ pub(super) fn event(explained: &Explained) -> String {
         let _ = write!(text, ", tool `{}`", plain::line(tool));
     }
     text.push('\n');
+    // Rules say nothing of a call that none fits.
+    let is_undecided = matches!(&explained.verdict, Some(verdict) if verdict.decision.is_none());
+    if is_undecided && !explained.commands.is_empty() {
+        let commands: Vec<String> = explained.commands.iter().map(|one| plain::line(one)).collect();
+        let _ = writeln!(text, "{DIM}it runs `{}`{DIM:#}", commands.join("`, `"));
+    }
     for (index, hook) in explained.hooks.iter().enumerate() {
         let is_last = index + 1 == explained.hooks.len();
         push_branch(&mut text, is_last, &hook_lines(hook, explained));

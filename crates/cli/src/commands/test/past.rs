@@ -191,19 +191,25 @@ impl Survey {
         let past = self.run()?;
         let habits = past.habits.unwrap_or_default();
         let frequent = habits.frequent();
-        if frequent.is_empty() {
-            return output::print("# No command that only looks or builds ran five times.\n");
-        }
-        let mut text = format!(
-            "# {} ran these often, and no rule stops one. Read each line before you use it.\n\
-             - name: often\n  type: rule\n  allow: true\n  commands:\n",
-            counted(past.calls, "call")
-        );
+        let mut text = String::new();
         if habits.left_out > 0 {
             let calls = counted(habits.left_out, "call");
             let why = "a hook did not run, failed, or had doubts";
-            text.insert_str(0, &format!("# {calls} left out: {why}.\n"));
+            let _ = writeln!(text, "# {calls} left out: {why}.");
         }
+        let calls = counted(past.calls, "call");
+        if frequent.is_empty() {
+            let _ = writeln!(
+                text,
+                "# In {calls} no other command that only looks or builds ran five times."
+            );
+            return output::print(&text);
+        }
+        let _ = write!(
+            text,
+            "# In {calls} these ran often, and no rule stops one. Read each line before you use it.\n\
+             - name: often\n  type: rule\n  allow: true\n  commands:\n"
+        );
         for (pattern, count) in frequent {
             let _ = writeln!(text, "    - \"{pattern}\"  # {}", counted(count, "time"));
         }
