@@ -1,6 +1,6 @@
 //! Which hooks of an event match an input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -205,10 +205,8 @@ fn without_duplicates(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> 
     if indexes.is_empty() {
         return Arc::default();
     }
-    // Identities are numbers without gaps.
-    let largest = indexes.iter().map(|index| hooks[*index].identity).max();
-    let mut seen = vec![false; largest.map_or(0, |largest| largest + 1)];
-    indexes.retain(|index| !std::mem::replace(&mut seen[hooks[*index].identity], true));
+    let mut seen = HashSet::new();
+    indexes.retain(|index| seen.insert(hooks[*index].identity));
     indexes.into()
 }
 
