@@ -1,7 +1,16 @@
 //! Every key of `hooks.yaml`: one row for each.
 //!
 //! The reader, the JSON schema and the tables of `docs/keys.md` all come from these rows.
-//! To add a key, add its row and use the new field in the reader of its mapping.
+//! To add a key, add its row and use the new field in the reader of its mapping. A row reads
+//!
+//! ```text
+//! field "key": Type, "default" ("the error without it", "its hint"), "the meaning";
+//! ```
+//!
+//! The default is a text for the documentation; it is empty where nothing stands for the key. With
+//! `an error` the schema requires the key. The reader reports that it is missing if the row has an
+//! error and a hint. `words!` lists the words of a type, and `later!` the types whose values are
+//! read after their mapping.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +25,7 @@ use super::hook::Groups;
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
-use super::process::{Argv, Eager, Milliseconds, Observed, Stages, Transport};
+use super::process::{Argv, Milliseconds, Observed, Stages, Start, Transport};
 use super::settings::{AuditEvents, AuditInput, AuditSettings, PolicySettings, PublicKeys, Source};
 use super::when::{Expression, Glob, Parts, Values};
 use crate::counts::MAX_COUNTED;
@@ -219,7 +228,7 @@ section! {
         "environment variables it gets beside the inherited ones; `${env.NAME}` is replaced";
     inherit_env "inherit_env": InheritEnv, "`defaults`, else `true`",
         "which environment variables it inherits: all, none, or those named";
-    start "start": Eager, "`lazy`", "when it starts: at its first call, or with the program";
+    start "start": Start, "`lazy`", "when it starts: at its first call, or with the program";
     start_timeout "start_timeout": Duration, "5 s", "how long its handshake may take";
     timeout "timeout": Duration, "`defaults`, else 60 s",
         "how long a call may take if the hook has no `timeout`";
@@ -273,9 +282,9 @@ words! { SideEffects:
 words! { Period: "session" => Self::Session, "turn" => Self::Turn, "hour" => Self::Hour }
 words! { EventMethod: "event" => Self::Event, "runtime_event" => Self::RuntimeEvent }
 words! { Protocol: "hooks" => Self::Hooks, "mcp" => Self::Mcp }
-words! { Eager: "lazy" => Self(false), "eager" => Self(true) }
-words! { AuditInput: "none" => Self(false), "redacted" => Self(true) }
-words! { AuditEvents: "hooked" => Self(false), "all" => Self(true) }
+words! { Start: "lazy" => Self::Lazy, "eager" => Self::Eager }
+words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }
+words! { AuditEvents: "hooked" => Self::Hooked, "all" => Self::All }
 words! { Layer:
     "user" => Self::User, "project" => Self::Project, "command_line" => Self::CommandLine
 }

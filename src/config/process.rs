@@ -22,9 +22,12 @@ use super::model::{Command, Hook, OnError, Phase, Process};
 use crate::event::Event;
 use crate::suggest;
 
-/// Whether a process starts with the program.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Eager(pub(super) bool);
+/// When a process starts: at its first call, or with the program.
+#[derive(Clone, Copy)]
+pub(crate) enum Start {
+    Lazy,
+    Eager,
+}
 
 /// A program and its arguments.
 #[derive(Default)]
@@ -55,7 +58,7 @@ pub(super) fn read_process(
         working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
         env: keys.env.unwrap_or_default(),
         inherit_env: inherit_env.unwrap_or_default(),
-        eager: keys.start.unwrap_or_default().0,
+        eager: matches!(keys.start, Some(Start::Eager)),
         start_timeout: keys.start_timeout.unwrap_or(Duration::from_secs(5)),
         timeout: keys.timeout,
         max_line: keys.max_line.map_or(8 << 20, |size| size.0),

@@ -172,13 +172,19 @@ impl AuditSettings {
     }
 }
 
-/// Whether inputs are recorded.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct AuditInput(pub(super) bool);
+/// How inputs are recorded.
+#[derive(Clone, Copy)]
+pub(crate) enum AuditInput {
+    None,
+    Redacted,
+}
 
-/// Whether events are recorded, too, that no hook is configured for.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct AuditEvents(pub(super) bool);
+/// Which events are recorded: those that a hook is configured for, or all.
+#[derive(Clone, Copy)]
+pub(crate) enum AuditEvents {
+    Hooked,
+    All,
+}
 
 impl Kind<'_> for AuditSettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -186,8 +192,8 @@ impl Kind<'_> for AuditSettings {
         let keys: AuditKeys<'_> = reader.value(node, what)?;
         let path = keys.path?;
         let mut settings = Self::new(log_path(reader, path.node, &path.value.0)?);
-        settings.inputs = keys.input.unwrap_or_default().0;
-        settings.all_events = keys.events.unwrap_or_default().0;
+        settings.inputs = matches!(keys.input, Some(AuditInput::Redacted));
+        settings.all_events = matches!(keys.events, Some(AuditEvents::All));
         if let Some(size) = keys.max_size {
             settings.max_size = u64::try_from(size.0).unwrap_or(u64::MAX);
         }

@@ -49,10 +49,7 @@ pub(super) fn look(directory: &Path, session: &str) -> Result<Session, CountErro
 
 /// Names the file in the error of work on it.
 fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, CountError> {
-    match result {
-        Ok(value) => Ok(value),
-        Err(cause) => Err(CountError::File { path: path.to_owned(), cause: cause.into() }),
-    }
+    result.map_err(|cause| CountError::File { path: path.to_owned(), cause: cause.into() })
 }
 
 /// Makes the directory, and checks that no other user can enter it.

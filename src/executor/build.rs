@@ -296,8 +296,9 @@ fn bind(
         let hooks = &mut hooks_of[hook.event.index()];
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
         let dialect = environment.registry.dialect_of(&hook);
-        let limits = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
-        hooks.push(Bound { index: hooks.len(), hook, handler, identity, limits, runs, dialect });
+        let limit_group = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
+        let index = hooks.len();
+        hooks.push(Bound { hook, handler, index, identity, limit_group, runs, dialect });
     }
 }
 
@@ -323,7 +324,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,
-                limits: identity,
+                limit_group: identity,
                 runs: None,
                 dialect: None,
             });

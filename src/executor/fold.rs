@@ -219,7 +219,7 @@ mod laws {
             handler: Arc::new(Silent),
             index,
             identity: index,
-            limits: index,
+            limit_group: index,
         };
         (0..count).map(bound).collect()
     }

@@ -12,7 +12,7 @@ use crate::handler::BoxFuture;
 /// Counts the running hooks of one moment, in total and for each `max_parallel` of a layer.
 pub(super) struct Slots {
     free: usize,
-    /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limits`].
+    /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limit_group`].
     shared: HashMap<usize, usize>,
 }
 
@@ -27,7 +27,7 @@ impl Slots {
             return false;
         }
         if let Some(max_parallel) = bound.hook.limits.max_parallel {
-            let free = self.shared.entry(bound.limits).or_insert(max_parallel.max(1));
+            let free = self.shared.entry(bound.limit_group).or_insert(max_parallel.max(1));
             if *free == 0 {
                 return false;
             }
@@ -40,7 +40,7 @@ impl Slots {
     /// Returns the slot of the hook.
     pub(crate) fn give_back(&mut self, bound: &Bound) {
         self.free += 1;
-        if let Some(free) = self.shared.get_mut(&bound.limits) {
+        if let Some(free) = self.shared.get_mut(&bound.limit_group) {
             *free += 1;
         }
     }
@@ -80,12 +80,12 @@ mod tests {
     use crate::event::Event;
     use crate::handler::Silent;
 
-    fn bound(layer: Layer, limits: usize, max_parallel: Option<usize>) -> Bound {
+    fn bound(layer: Layer, limit_group: usize, max_parallel: Option<usize>) -> Bound {
         let mut hook = Hook::new(Event::Stop, "builtin", Command::Text("n".into()));
         hook.location = file_of_layer(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, index: 0, identity: 0, limits, runs: None, dialect: None }
+        Bound { hook, handler, index: 0, identity: 0, limit_group, runs: None, dialect: None }
     }
 
     #[tokio::test]

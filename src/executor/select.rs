@@ -1,6 +1,6 @@
 //! Which hooks of an event match an input.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::event::{Contract, Rewrite};
 use crate::handler::{Failure, Handler, HandlerError, Shared};
 use crate::wire::Input;
 
-/// How many bytes of a tool's name matchers take, as the work of a pattern grows with the name; and
-/// for how many names an event caches the matching hooks. A model chooses the names.
-const MAX_NAMES: usize = 1024;
+/// How many bytes of a tool's name matchers take: the work of a pattern grows with the name, which a
+/// model chooses.
+const MAX_TOOL_NAME: usize = 1024;
 
 /// A hook with the handler that was built for it.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ pub(crate) struct Bound {
     /// Equal for identical hooks.
     pub(crate) identity: usize,
     /// Equal for hooks that share a `max_parallel`.
-    pub(crate) limits: usize,
+    pub(crate) limit_group: usize,
     /// Counts its runs, if they are limited.
     pub(crate) runs: Option<Arc<Runs>>,
     /// The words that it reads and answers in, if they are an agent's.
@@ -39,13 +39,13 @@ impl Bound {
     /// the one before.
     pub(crate) fn is_rewriter(&self) -> bool {
         let contract = self.hook.event.contract();
-        let (has_rewrites, rewrites) =
-            (contract.rewrite != Rewrite::None, contract.transforms || self.handler.rewrites());
+        let event_takes_rewrites = contract.rewrite != Rewrite::None;
+        let hook_rewrites = contract.transforms || self.handler.rewrites();
         match self.hook.phase {
-            // With an approval Claude Code takes arguments. At the end of a turn there is nothing to
-            // rewrite.
-            Phase::Mutate => has_rewrites || contract.may_block,
-            Phase::Validate | Phase::Judge => has_rewrites && rewrites,
+            // `permission_request` takes no rewrite, but Claude Code takes new arguments with an
+            // approval. `stop` can't be blocked, and has nothing to rewrite.
+            Phase::Mutate => event_takes_rewrites || contract.may_block,
+            Phase::Validate | Phase::Judge => event_takes_rewrites && hook_rewrites,
             Phase::Observe | Phase::Background => false,
         }
     }
@@ -79,7 +79,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn new(contract: &'static Contract, hooks: Vec<Bound>) -> Self {
-        let all = first_of_each((0..hooks.len()).collect(), &hooks);
+        let all = without_duplicates((0..hooks.len()).collect(), &hooks);
         let mut by_name_alone = true;
         let mut rewriters = Vec::new();
         let mut shortest_deadline: Option<Duration> = None;
@@ -104,10 +104,10 @@ impl Plan {
             return Arc::clone(&self.all);
         }
         let tool = input.tool();
-        // It must depend on the tool's name alone, and a matcher look at the name. Kinds come from
-        // adapters, which live for one event.
+        // The cache is by name, so the result must depend on nothing else: the kinds of a tool come
+        // from an adapter, which lives for one event, and of a long name no matcher is asked.
         let is_cached =
-            self.by_name_alone && input.tool_kinds.is_empty() && tool.len() <= MAX_NAMES;
+            self.by_name_alone && input.tool_kinds.is_empty() && tool.len() <= MAX_TOOL_NAME;
         if is_cached {
             let by_tool = self.by_tool.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(known) = by_tool.get(tool) {
@@ -115,10 +115,11 @@ impl Plan {
             }
         }
         let indexes = (0..self.hooks.len()).filter(|index| self.matches(*index, input)).collect();
-        let found = first_of_each(indexes, &self.hooks);
+        let found = without_duplicates(indexes, &self.hooks);
         if is_cached {
             let mut by_tool = self.by_tool.write().unwrap_or_else(PoisonError::into_inner);
-            if by_tool.len() < MAX_NAMES {
+            // A model that makes up names must not fill the memory.
+            if by_tool.len() < 1024 {
                 by_tool.insert(tool.into(), Arc::clone(&found));
             }
         }
@@ -128,17 +129,13 @@ impl Plan {
     /// Returns why no hook can be chosen for `input` by its tool.
     pub(crate) fn why_no_choice(&self, input: &Input) -> Option<String> {
         let (event, tool) = (self.contract.event, input.tool());
-        // Nearly every name is plain.
-        let is_short = !tool.is_empty() && tool.len() <= MAX_NAMES;
-        if !self.contract.tool_matched
-            || is_short && tool.bytes().all(|byte| byte.is_ascii_graphic())
-        {
+        if !self.contract.tool_matched {
             None
         } else if tool.is_empty() {
             Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
-        } else if tool.len() > MAX_NAMES {
+        } else if tool.len() > MAX_TOOL_NAME {
             Some(format!(
-                "`{event}` came for a tool whose name is longer than {MAX_NAMES} bytes; no tool has such a name"
+                "`{event}` came for a tool whose name is longer than {MAX_TOOL_NAME} bytes; no tool has such a name"
             ))
         } else if tool.contains(char::is_control) || tool.trim() != tool {
             // No agent has such a tool, but an agent may trim the name to one that it has.
@@ -156,7 +153,7 @@ impl Plan {
         let Bound { hook, dialect, .. } = &self.hooks[index];
         let matcher = &hook.matcher;
         // A name too long to match: an event that can't be denied runs every hook then.
-        if input.tool().len() > MAX_NAMES
+        if input.tool().len() > MAX_TOOL_NAME
             || matcher.matches(input.tool())
             || input.tool_kinds.iter().any(|kind| matcher.matches(kind))
         {
@@ -166,8 +163,8 @@ impl Plan {
         dialect.tool_names(input).iter().any(|name| matcher.matches(name))
     }
 
-    /// Returns whether the hook is to be called as far as its condition says. That of a long input is
-    /// looked at on another thread, once the hook is called.
+    /// Returns whether the hook is to be called, as far as its condition says. For a long input the
+    /// condition is evaluated by [`concerns`], once the hook is called.
     pub(crate) fn may_concern(&self, index: usize, (input, shared): (&Input, &Shared)) -> bool {
         let Some(when) = &self.hooks[index].hook.when else { return true };
         shared.is_long(input) || when.holds(input, &shared.memo)
@@ -178,7 +175,8 @@ impl Plan {
 pub(super) static ELSEWHERE: ByRank<Semaphore> =
     [const { Semaphore::const_new(2) }; Layer::RANKED.len()];
 
-/// Returns whether the condition of a hook that is called holds for the input.
+/// Evaluates the condition of a hook that is called, on another thread, if [`Plan::may_concern`] left
+/// it open because the input is long.
 pub(super) async fn concerns(
     bound: &Bound,
     (input, shared): (&Input, &Shared),
@@ -201,15 +199,14 @@ pub(super) async fn concerns(
     }
 }
 
-fn first_of_each(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
+/// Removes the hooks that are identical to an earlier one.
+fn without_duplicates(mut indexes: Vec<usize>, hooks: &[Bound]) -> Arc<[usize]> {
     // Most events have no hooks; the default takes no memory.
     if indexes.is_empty() {
         return Arc::default();
     }
-    // Identities are numbers without gaps.
-    let largest = indexes.iter().map(|index| hooks[*index].identity).max();
-    let mut seen = vec![false; largest.map_or(0, |largest| largest + 1)];
-    indexes.retain(|index| !std::mem::replace(&mut seen[hooks[*index].identity], true));
+    let mut seen = HashSet::new();
+    indexes.retain(|index| seen.insert(hooks[*index].identity));
     indexes.into()
 }
 
@@ -225,11 +222,11 @@ mod tests {
             let _ = plan.matching(&Input::for_tool(name, serde_json::Map::new()));
             plan.by_tool.read().unwrap().len()
         };
-        assert_eq!(look("t".repeat(MAX_NAMES + 1)), 0);
-        assert_eq!(look("t".repeat(MAX_NAMES)), 1);
-        for number in 0..=MAX_NAMES {
-            assert!(look(number.to_string()) <= MAX_NAMES);
+        assert_eq!(look("t".repeat(MAX_TOOL_NAME + 1)), 0);
+        assert_eq!(look("t".repeat(MAX_TOOL_NAME)), 1);
+        for number in 0..=1024 {
+            assert!(look(number.to_string()) <= 1024);
         }
-        assert_eq!(look("one more".to_owned()), MAX_NAMES);
+        assert_eq!(look("one more".to_owned()), 1024);
     }
 }

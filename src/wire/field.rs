@@ -212,10 +212,8 @@ impl Field for Option<Event> {
 pub(crate) fn exact_object<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<JsonObject, D::Error> {
-    match JsonObject::of(deserialize_exact(deserializer)?) {
-        Ok(object) => Ok(object),
-        Err(wrong) => Err(D::Error::custom(FieldError::from(wrong))),
-    }
+    let object = JsonObject::of(deserialize_exact(deserializer)?);
+    object.map_err(|wrong| D::Error::custom(FieldError::from(wrong)))
 }
 
 /// Reads a field; `null` counts as absent.

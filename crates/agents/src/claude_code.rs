@@ -18,33 +18,33 @@ pub(super) fn write(plan: &Plan<'_>) -> Answer {
         Some(response) => Some(in_shape_of(before, response)),
         None => None,
     };
-    let mut said = claude_dialect::said(plan, response.as_ref());
+    let mut members = claude_dialect::members_of(plan, response.as_ref());
     if tool == "ExitPlanMode"
         && let Some(Input { tool_input: Some(arguments), .. }) = plan.input
     {
         // Without arguments Claude Code leaves the approval of a plan to the user.
-        pass_on(plan.native, &mut said, "updatedInput", json!(arguments));
+        pass_on(plan.native, &mut members, "updatedInput", json!(arguments));
     }
     for (key, value) in plan.claude_code.into_iter().flatten() {
-        pass_on(plan.native, &mut said, key, value.clone());
+        pass_on(plan.native, &mut members, key, value.clone());
     }
     // Claude Code has a second key for the output of MCP tools, which takes any shape.
     if let Some(response) = response
         && is_mcp
     {
-        pass_on(plan.native, &mut said, "updatedMCPToolOutput", response);
+        pass_on(plan.native, &mut members, "updatedMCPToolOutput", response);
     }
-    Answer::json(said)
+    Answer::json(members)
 }
 
 /// Puts a key that hookexec does not judge where Claude Code reads it.
-fn pass_on(native: &NativeEvent, said: &mut JsonObject, key: &str, value: Value) {
+fn pass_on(native: &NativeEvent, members: &mut JsonObject, key: &str, value: Value) {
     const SPECIFIC: &str = "hookSpecificOutput";
     if key == "terminalSequence" {
-        said.insert(key.to_owned(), value);
+        members.insert(key.to_owned(), value);
         return;
     }
-    let mut specific = said.remove(SPECIFIC).unwrap_or_default();
+    let mut specific = members.remove(SPECIFIC).unwrap_or_default();
     match key {
         // These two come with an approval alone.
         "updatedInput" | "updatedPermissions" => {
@@ -63,7 +63,7 @@ fn pass_on(native: &NativeEvent, said: &mut JsonObject, key: &str, value: Value)
         }
     }
     if !specific.is_null() {
-        said.insert(SPECIFIC.to_owned(), specific);
+        members.insert(SPECIFIC.to_owned(), specific);
     }
 }
 

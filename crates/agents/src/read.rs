@@ -51,6 +51,17 @@ pub struct AgentInputError {
     pub cause: String,
 }
 
+impl AgentInputError {
+    pub(super) fn new(agent: Agent, native: Option<&NativeEvent>, cause: &PayloadError) -> Self {
+        Self { agent, native: native.map(|native| native.name), cause: cause.to_string() }
+    }
+}
+
+/// The keys under which agents name the tool.
+const TOOL_NAMES: [&str; 2] = ["tool_name", "toolName"];
+/// The keys under which agents give its arguments.
+const TOOL_ARGUMENTS: [&str; 3] = ["tool_input", "toolInput", "toolArgs"];
+
 /// Reads what an agent wrote to standard input.
 ///
 /// `hint` is the event that the agent's configuration stands under; it is needed where the payload
@@ -65,81 +76,70 @@ pub fn read(
     stdin: &[u8],
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<NativeCall, AgentInputError> {
-    let mut native = hint.and_then(|name| agent.native_event(name));
-    let read = payload::parse(stdin).and_then(|payload| {
-        let found = event_of(agent, hint, &mut native, &payload)?;
-        call(agent, found, payload, env)
-    });
-    match read {
-        Ok(call) => Ok(call),
-        Err(cause) => {
-            let native = native.map(|native| native.name);
-            Err(AgentInputError { agent, native, cause: cause.to_string() })
-        }
-    }
+    let hinted = hint.and_then(|name| agent.native_event(name));
+    let payload =
+        payload::parse(stdin).map_err(|cause| AgentInputError::new(agent, hinted, &cause))?;
+    let native = event_of(agent, hint, hinted, &payload)?;
+    read_call(agent, native, payload, env)
+        .map_err(|cause| AgentInputError::new(agent, Some(native), &cause))
 }
 
-/// Returns the event of a payload. `native` is the event that is configured, and becomes the one whose
-/// failure counts.
+/// Returns the event of a payload. `hinted` is the event that `hint` names.
 fn event_of(
     agent: Agent,
     hint: Option<&str>,
-    native: &mut Option<&'static NativeEvent>,
+    hinted: Option<&'static NativeEvent>,
     payload: &JsonObject,
-) -> Result<&'static NativeEvent, PayloadError> {
+) -> Result<&'static NativeEvent, AgentInputError> {
     const KEYS: [&str; 4] = ["hook_event_name", "hookEventName", "agent_action_name", "hookName"];
-    let Some(name) = text(payload, &KEYS) else {
-        return match (*native, hint) {
-            (Some(native), _) => Ok(native),
-            (None, Some(hint)) => Err(PayloadError::EventOfAnotherAgent(hint.to_owned())),
-            (None, None) => Err(PayloadError::NoEvent),
-        };
+    let cause = match (text(payload, &KEYS), hinted, hint) {
+        (None, Some(hinted), _) => return Ok(hinted),
+        (None, None, Some(hint)) => PayloadError::EventOfAnotherAgent(hint.to_owned()),
+        (None, None, None) => PayloadError::NoEvent,
+        // Copilot's PermissionRequest comes with the payload of permissionRequest.
+        (Some(name), Some(hinted), _) if hinted.name.eq_ignore_ascii_case(&name) => {
+            return Ok(hinted);
+        }
+        (Some(name), ..) => match (agent.native_event(&name), hinted) {
+            (None, _) => PayloadError::UnknownEvent(name),
+            // An event given in our own words names several of some agents'.
+            (Some(found), Some(hinted)) if found.event != hinted.event => {
+                let cause = PayloadError::OtherEvent(name, hinted.name);
+                // A mistake must not let a tool through.
+                let is_stricter = strictness(found) > strictness(hinted);
+                let failing = if is_stricter { found } else { hinted };
+                return Err(AgentInputError::new(agent, Some(failing), &cause));
+            }
+            (Some(found), _) => return Ok(found),
+        },
     };
-    // Copilot's PermissionRequest comes with the payload of permissionRequest.
-    if let Some(hinted) = native
-        && hinted.name.eq_ignore_ascii_case(&name)
-    {
-        return Ok(hinted);
-    }
-    let Some(found) = agent.native_event(&name) else {
-        return Err(PayloadError::UnknownEvent(name));
-    };
-    // An event given in our own words names several of some agents'.
-    if let Some(hinted) = *native
-        && hinted.event != found.event
-    {
-        // A mistake must not let a tool through.
-        *native = [found, hinted].into_iter().max_by_key(|native| strictness(native));
-        return Err(PayloadError::OtherEvent(name, hinted.name));
-    }
-    *native = Some(found);
-    Ok(found)
+    Err(AgentInputError::new(agent, hinted, &cause))
 }
 
-/// Returns the call that a payload of the event `native` is about, or what is wrong with it.
-pub(super) fn call(
+/// Reads the call that a payload of the event `native` is about.
+pub(super) fn read_call(
     agent: Agent,
     native: &'static NativeEvent,
     payload: JsonObject,
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<NativeCall, PayloadError> {
     let Some(event) = native.event else {
-        let (input, project) = (Input::default(), String::new());
-        return Ok(NativeCall { agent, native, event: None, input, project });
+        return Ok(NativeCall::new(agent, native, Input::default(), ""));
     };
-    is_about_one_call(&payload)?;
+    check_one_call(&payload)?;
     let tool_matched = event.contract().tool_matched;
     let mut input = common(agent, event, native, &payload);
     input.cwd = working_directory(agent, &payload, &env);
-    let adapter = adapter(agent);
-    let variable = if adapter.starts_in_project { Some("PWD") } else { adapter.project };
+    let row = adapter(agent);
+    // An agent that starts hooks in the project has no variable of its own for it.
+    let variable = if row.starts_in_project { Some("PWD") } else { row.project };
     let project = variable.and_then(env).filter(|path| !path.is_empty());
-    if let Some(value) = value(&payload, &TOOL_ARGUMENTS)
+    if let Some(given) = value(&payload, &TOOL_ARGUMENTS)
         && tool_matched
     {
-        input.tool_input = Some(native.arguments(value)?);
+        input.tool_input = Some(native.arguments(given)?);
     }
-    let event = match (adapter.refine)(native, &payload, &mut input) {
+    let event = match (row.refine)(native, &payload, &mut input) {
         Wanted::Yes => Some(event),
         Wanted::No => None,
         Wanted::Unusable(cause) => return Err(cause),
@@ -171,14 +171,9 @@ fn strictness(native: &NativeEvent) -> u8 {
     }
 }
 
-/// The keys under which agents name the tool.
-const TOOL_NAMES: [&str; 2] = ["tool_name", "toolName"];
-/// The keys under which agents give its arguments.
-const TOOL_ARGUMENTS: [&str; 3] = ["tool_input", "toolInput", "toolArgs"];
-
-/// Returns what is wrong with a payload that gives the tool two names, or two sets of arguments. Guards
-/// would judge one of them, and the agent may run the other.
-fn is_about_one_call(payload: &JsonObject) -> Result<(), PayloadError> {
+/// Checks that a payload does not give the tool two names, or two sets of arguments. Guards would judge
+/// one of them, and the agent may run the other.
+fn check_one_call(payload: &JsonObject) -> Result<(), PayloadError> {
     let names = TOOL_NAMES.map(|key| text(payload, &[key]));
     if let [Some(first), Some(second)] = names
         && first != second
@@ -212,8 +207,8 @@ pub(super) enum Wanted {
 }
 
 impl NativeEvent {
-    /// Reads the arguments of a tool call. What can't be read keeps an event that decides from
-    /// being about nothing; a hook that only hears of the call gets it as it is.
+    /// Reads the arguments of a tool call. Arguments that can't be read are an error at an event that
+    /// decides. A hook that only observes gets them as one argument.
     pub(super) fn arguments(&self, value: &Value) -> Result<JsonObject, PayloadError> {
         match arguments(value) {
             Err(_) if !self.is_deciding() => Ok(one_argument(value)),
@@ -224,14 +219,6 @@ impl NativeEvent {
 
 /// Reads what agents say alike, whichever spelling they chose.
 fn common(agent: Agent, event: Event, native: &NativeEvent, payload: &JsonObject) -> Input {
-    let tool_matched = event.contract().tool_matched;
-    let prompt = prompt(payload);
-    let mut error = text(payload, &["error", "error_message"]);
-    if error.is_none()
-        && let Some(message) = payload.get("error").and_then(|error| error["message"].as_str())
-    {
-        error = Some(message.to_owned());
-    }
     let mut input = Input::default();
     let session = ["session_id", "sessionId", "conversation_id", "trajectory_id"];
     input.session_id = text(payload, &session).unwrap_or_default();
@@ -244,19 +231,31 @@ fn common(agent: Agent, event: Event, native: &NativeEvent, payload: &JsonObject
         // Copilot's word for a session that is not resumed.
         input.source = Some("startup".to_owned());
     }
-    input.reason =
-        text(payload, &["reason", "stop_reason", "stopReason", "status"]).or(error.clone());
-    if tool_matched {
+    let reason = text(payload, &["reason", "stop_reason", "stopReason", "status"]);
+    input.reason = reason.or(error_of(payload));
+    if event.contract().tool_matched {
         // An event that is about one tool knows it best.
         input.tool_name = native.tool.map(str::to_owned).or_else(|| text(payload, &TOOL_NAMES));
         input.tool_use_id =
             text(payload, &["tool_call_id", "tool_use_id", "toolCallId", "toolUseId"]);
     }
+    for key in Input::CARRIED {
+        if let Some(carried) = value(payload, &[key]) {
+            input.extra.insert(key.to_owned(), carried.clone());
+        }
+    }
+    add_event_fields(event, native, payload, &mut input);
+    input
+}
+
+/// Reads what agents say alike, and only at some events.
+fn add_event_fields(event: Event, native: &NativeEvent, payload: &JsonObject, input: &mut Input) {
     match event {
-        // Who does not say how a session began has no other way to begin one.
+        // An agent that does not say how a session began has no other way to begin one.
         Event::SessionStart if input.source.is_none() => input.source = Some("startup".to_owned()),
         Event::PostToolUse => {
             let keys = ["tool_response", "tool_result", "toolResult", "tool_output"];
+            let error = error_of(payload);
             let has_error = error.is_some();
             input.tool_response = value(payload, &keys).cloned().or(error.map(Value::String));
             let says_so = value(payload, &["is_error"]) == Some(&Value::Bool(true));
@@ -265,10 +264,10 @@ fn common(agent: Agent, event: Event, native: &NativeEvent, payload: &JsonObject
             input.tool_duration_ms =
                 value(payload, &["duration_ms", "duration"]).and_then(milliseconds);
         }
-        Event::UserPromptSubmit => input.prompt = prompt.or(text(payload, &["prompt"])),
+        Event::UserPromptSubmit => input.prompt = prompt_of(payload).or(text(payload, &["prompt"])),
         Event::Stop | Event::SubagentStop => {
             input.stop_response = text(payload, &["last_assistant_message", "prompt_response"]);
-            input.last_user_message = prompt;
+            input.last_user_message = prompt_of(payload);
         }
         Event::Notification => input.notification_message = text(payload, &["message"]),
         Event::OnToolApprovalDecision => input.approval_decision = Some("deny".to_owned()),
@@ -276,16 +275,16 @@ fn common(agent: Agent, event: Event, native: &NativeEvent, payload: &JsonObject
         Event::AfterCompaction => input.summary = text(payload, &["compact_summary"]),
         _ => {}
     }
-    for key in Input::CARRIED {
-        if let Some(value) = value(payload, &[key]) {
-            input.extra.insert(key.to_owned(), value.clone());
-        }
-    }
-    input
+}
+
+/// Returns the text of an error, which some agents wrap in an object.
+fn error_of(payload: &JsonObject) -> Option<String> {
+    let inner = payload.get("error").unwrap_or(&Value::Null)["message"].as_str();
+    text(payload, &["error", "error_message"]).or(inner.map(str::to_owned))
 }
 
 /// Returns the prompt under whichever key has one; a list of parts as it is, in JSON.
-fn prompt(payload: &JsonObject) -> Option<String> {
+fn prompt_of(payload: &JsonObject) -> Option<String> {
     for key in ["submitted_prompt", "prompt"] {
         if let Some(prompt) = value(payload, &[key])
             && prompt != ""

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use hookexec::config::{Diagnostic, Diagnostics};
+use hookexec::config::{Diagnostic, Diagnostics, FailedFile};
 use hookexec::{Config, Executor, ExecutorBuilder};
 use hookexec_files::depth;
 use hookexec_files::platform::system::canonical;
@@ -29,14 +29,14 @@ pub(crate) struct ConfigArgs {
     #[arg(long)]
     pub(super) isolated: bool,
 
-    /// Takes the project's files for one that can't be loaded: they could not be read in time
+    /// Makes the project's files fail like one that can't be loaded: they could not be read in time
     #[arg(long, hide = true)]
     without_project: bool,
 }
 
 impl ConfigArgs {
-    /// Adds `files`, and if there are some, leaves out those that are found.
-    pub(crate) fn only(mut self, files: &[PathBuf]) -> Self {
+    /// Adds `files`. If there are any, the user's and the project's files are left out.
+    pub(crate) fn with_named_files(mut self, files: &[PathBuf]) -> Self {
         self.config.extend_from_slice(files);
         self.isolated |= !files.is_empty();
         self
@@ -63,23 +63,24 @@ impl ConfigArgs {
     /// Makes `directory` the project, unless one was given or it isn't there.
     pub(crate) fn in_project(mut self, directory: &str) -> Self {
         if self.cwd.is_none() {
-            self.cwd = project(Some(Path::new(directory))).ok();
+            self.cwd = project_directory(Some(Path::new(directory))).ok();
         }
         self
     }
 
-    /// Takes the project's files for one that can't be loaded.
+    /// Makes the project's files fail, without a look at them.
     pub(crate) fn without_project(self) -> Self {
         Self { without_project: true, ..self }
     }
 
-    /// Leaves out a directory that can't be worked in.
-    pub(crate) fn in_any_directory(self) -> Self {
+    /// Replaces a project that can't be worked in by the current directory, or else by `/`, where the
+    /// project's files fail.
+    pub(crate) fn in_usable_directory(self) -> Self {
         if self.cwd.is_some() && self.project().is_ok() {
             return self;
         }
         // A working directory may be deleted while an agent works in it.
-        match project(None) {
+        match project_directory(None) {
             Ok(_) => Self { cwd: None, ..self },
             Err(_) => Self { cwd: Some("/".into()), without_project: true, ..self },
         }
@@ -105,15 +106,14 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self, purpose: Purpose) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        // Without time for the project, its directory is not looked at.
         let unseen = match &self.cwd {
-            _ if !self.without_project => None,
-            Some(directory) => std::path::absolute(directory).ok(),
-            None => std::env::current_dir().ok(),
+            Some(directory) => std::path::absolute(directory),
+            None => std::env::current_dir(),
         };
         options.working_dir = Some(match unseen {
-            Some(directory) => directory,
-            None => self.project()?,
+            // Without time for the project, its directory is not looked at.
+            Ok(directory) if self.without_project => directory,
+            _ => self.project()?,
         });
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
@@ -130,12 +130,12 @@ impl ConfigArgs {
 
     /// Returns the project's directory, absolute and without links.
     pub(crate) fn project(&self) -> Result<PathBuf, CommandError> {
-        project(self.cwd.as_deref())
+        project_directory(self.cwd.as_deref())
     }
 }
 
 /// Returns the project's directory, absolute; the current one unless another is named.
-pub(crate) fn project(named: Option<&Path>) -> Result<PathBuf, CommandError> {
+pub(crate) fn project_directory(named: Option<&Path>) -> Result<PathBuf, CommandError> {
     let mut absolute = match named {
         // As the system knows it, which is without links.
         None => std::env::current_dir(),
@@ -209,9 +209,8 @@ impl Loaded {
 pub(crate) struct Notices {
     /// Guards that do not run although a user may count on them, and that no verdict mentions.
     pub(crate) absent: Vec<String>,
-    /// Files that fail. Each has its cause, which a verdict names if it is about the hooks, and that
-    /// cause with what the user can do.
-    failed: Vec<(String, String)>,
+    /// Files that fail. A verdict names their causes if it is about the hooks.
+    failed: Vec<FailedFile>,
 }
 
 impl Notices {
@@ -221,8 +220,7 @@ impl Notices {
             absent.push(format!("{NO_FILES}: nothing is guarded"));
         }
         absent.extend(config.left_out.iter().map(Diagnostic::with_hint));
-        let failed = config.failed.iter().map(|file| (file.message(), file.notice()));
-        Self { absent, failed: failed.collect() }
+        Self { absent, failed: config.failed.clone() }
     }
 
     /// Warns about all of it.
@@ -232,15 +230,16 @@ impl Notices {
 
     /// Returns the failures that `text` does not name.
     pub(crate) fn failures(&self, text: &str) -> impl Iterator<Item = String> {
-        let untold = self.failed.iter().filter(move |(cause, _)| !text.contains(cause));
-        untold.map(|(_, line)| line.clone())
+        let untold = self.failed.iter().filter(move |file| !text.contains(&file.message()));
+        untold.map(FailedFile::notice)
     }
 }
 
-/// Loading and building each stop at their own errors; a person wants to see all of them at once.
+/// Returns the errors of loading and of building together, for a person; `first` are those of the
+/// step that stopped.
 ///
-/// Only a named file keeps the others from being used, and at an event nothing of a project's file is
-/// evaluated: it is left out.
+/// The files that are found are left out: only a named file keeps the others from being used, and at
+/// an event nothing of a project's file is evaluated.
 fn all_problems(mut options: LoadOptions, first: Diagnostics) -> CommandError {
     options.isolated = true;
     let all = hookexec_project::check(&options, registry::all()).problems;

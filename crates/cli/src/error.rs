@@ -28,7 +28,8 @@ pub(crate) fn warn(message: &str) {
     output::talk(&format!("{DOUBTFUL}warning{DOUBTFUL:#}: {message}\n"));
 }
 
-/// Writes warnings about hooks files to stderr, the first of them: a project can cause any number.
+/// Writes the first 20 warnings about hooks files to stderr, each of at most 4,000 characters: a
+/// project can cause any number, of any length.
 pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
     let mut warnings = warnings.into_iter();
     for warning in warnings.by_ref().take(20) {
@@ -64,7 +65,7 @@ impl CommandError {
         Self::new(Exit::USAGE, message)
     }
 
-    /// Returns an error in what stands on stdin.
+    /// Returns an error in the data that the command reads, such as stdin, a log or transcripts.
     pub(crate) fn data(message: impl Into<String>) -> Self {
         Self::new(Exit::DATA, message)
     }
@@ -83,7 +84,7 @@ impl CommandError {
         ))
     }
 
-    /// Returns that what was asked for is not so.
+    /// Returns the error of a command that did its work, with a negative result.
     pub(crate) fn negative(message: impl Into<String>) -> Self {
         Self::new(Exit::NEGATIVE, message)
     }
@@ -157,26 +158,26 @@ impl From<KeepError> for CommandError {
 /// Turns a failure into an error of the command, as `what: failure`.
 pub(crate) trait OrCommandError<T>: Sized {
     /// Returns an error with this exit code.
-    fn or(self, exit: Exit, what: impl Display) -> Result<T, CommandError>;
+    fn or_exit(self, exit: Exit, what: impl Display) -> Result<T, CommandError>;
 
     /// Returns an error in the arguments, or in a file that they name.
     fn or_usage(self, what: impl Display) -> Result<T, CommandError> {
-        self.or(Exit::USAGE, what)
+        self.or_exit(Exit::USAGE, what)
     }
 
-    /// Returns an error in what stands on stdin.
+    /// Returns an error in the data that the command reads.
     fn or_data(self, what: impl Display) -> Result<T, CommandError> {
-        self.or(Exit::DATA, what)
+        self.or_exit(Exit::DATA, what)
     }
 
     /// Returns an error of the program itself.
     fn or_internal(self, what: impl Display) -> Result<T, CommandError> {
-        self.or(Exit::INTERNAL, what)
+        self.or_exit(Exit::INTERNAL, what)
     }
 }
 
 impl<T, E: Display> OrCommandError<T> for Result<T, E> {
-    fn or(self, exit: Exit, what: impl Display) -> Result<T, CommandError> {
+    fn or_exit(self, exit: Exit, what: impl Display) -> Result<T, CommandError> {
         self.map_err(|error| CommandError::new(exit, format!("{what}: {error}")))
     }
 }
@@ -203,7 +204,7 @@ impl Display for CommandError {
 }
 
 /// Shows what the argument parser has to say, and returns the exit code for it.
-pub(crate) fn usage(error: &clap::Error) -> Exit {
+pub(crate) fn report_arguments(error: &clap::Error) -> Exit {
     // Help and version come this way, too; they go to stdout.
     let _ = error.print();
     if error.use_stderr() { Exit::USAGE } else { Exit::SUCCESS }

@@ -161,7 +161,7 @@ pub fn run<W: Into<OsString>>(
     guarded(caller.as_ref(), || match (Cli::read(&words), &caller) {
         (Ok(cli), _) => cli.command.execute().unwrap_or_else(|error| error.report()),
         (Err(error), Some(caller)) if error.use_stderr() => caller.fail(&error.to_string()),
-        (Err(error), _) => error::usage(&error),
+        (Err(error), _) => error::report_arguments(&error),
     })
     .into()
 }

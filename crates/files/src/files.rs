@@ -54,7 +54,7 @@ pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> + u
 
 /// Returns whether `path` leads to a file that can be executed.
 pub fn is_program(path: &Path) -> bool {
-    path.metadata().is_ok_and(|data| data.is_file() && system::is_executable(path, &data))
+    path.metadata().is_ok_and(|data| data.is_file() && system::has_execute_bit(path, &data))
 }
 
 /// Returns whether a file is a script whose first line ends in a carriage return. A system takes that

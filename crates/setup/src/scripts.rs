@@ -120,7 +120,7 @@ fn unusable(program: &Path, directory: &Path) -> Option<Diagnostic> {
         let problem = Diagnostic::warning(format!("{shown} is a directory"));
         return Some(problem.hint("name the program in it"));
     }
-    if system::is_executable(&path, &file) {
+    if system::has_execute_bit(&path, &file) {
         return None;
     }
     let problem = Diagnostic::warning(format!("{shown} is not executable"));

@@ -152,7 +152,7 @@ fn with_a_guard() -> impl Strategy<Value = (World, usize)> {
         hook.mutates = None;
         for rule in &mut hook.rules {
             let decision = rule.says.decision.filter(|decision| *decision > Decision::Allow);
-            rule.says = Written { decision, ..Written::default() };
+            rule.says = RuleAnswer { decision, ..RuleAnswer::default() };
         }
     })
 }

@@ -61,7 +61,7 @@ pub(super) enum Edit {
 
 /// One answer of a hook, as it is written in a rule.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Written {
+pub(super) struct RuleAnswer {
     pub(super) decision: Option<Decision>,
     pub(super) edit: Option<Edit>,
     pub(super) rename: Option<&'static str>,
@@ -77,7 +77,7 @@ pub(super) struct Written {
 pub(super) struct Rule {
     pub(super) letter: Option<char>,
     pub(super) tool: Option<&'static str>,
-    pub(super) says: Written,
+    pub(super) says: RuleAnswer,
 }
 
 /// A condition: whether the text has a letter.
@@ -144,19 +144,20 @@ impl WorldHook {
             && self.when.is_none_or(|when| payload.text.contains(when.letter) == when.wanted)
     }
 
-    fn written(&self, payload: &Payload) -> Written {
+    /// Returns the answer of the first rule that is about the payload.
+    fn rule_answer(&self, payload: &Payload) -> RuleAnswer {
         for rule in &self.rules {
             let has_letter = rule.letter.is_none_or(|letter| payload.text.contains(letter));
             if has_letter && rule.tool.is_none_or(|tool| tool == payload.tool) {
                 return rule.says;
             }
         }
-        Written::default()
+        RuleAnswer::default()
     }
 
     /// Returns the answer to a payload, which depends on nothing else.
     pub(super) fn answer(&self, payload: &Payload) -> WorldAnswer {
-        let written = self.written(payload);
+        let written = self.rule_answer(payload);
         if written.crashes || written.is_slow {
             let decision = self.decision_of_failure();
             return WorldAnswer { decision, failed: true, ..WorldAnswer::default() };
@@ -170,7 +171,7 @@ impl WorldHook {
         };
         let new = Payload { tool: written.rename.unwrap_or(payload.tool), text };
         let rewrite = Some(new).filter(|new| new != payload);
-        let Written { decision, responds, .. } = written;
+        let RuleAnswer { decision, responds, .. } = written;
         // An answer in the tool's place ranks as an allow.
         let decision = decision.or(responds.then_some(Decision::Allow));
         WorldAnswer { decision, rewrite, responds, failed: false }
@@ -184,12 +185,13 @@ impl WorldHook {
             Permission::Decides | Permission::Approves => Decision::Ask,
         };
         match (self.on_error, contract.failure) {
-            (Some(OnError::Warn | OnError::Ignore), _) => None,
             (Some(OnError::Block), _) | (None, FailureMode::Closed) => Some(Decision::Deny),
             (Some(OnError::Ask), _) | (None, FailureMode::Ask) => Some(asks),
             // The response is withheld, which is a denial.
-            _ if self.event == Event::ToolResponseTransform => Some(Decision::Deny),
-            (None, FailureMode::Open) => None,
+            (None, FailureMode::Open) if self.event == Event::ToolResponseTransform => {
+                Some(Decision::Deny)
+            }
+            (Some(OnError::Warn | OnError::Ignore), _) | (None, FailureMode::Open) => None,
         }
     }
 
@@ -203,7 +205,7 @@ impl WorldHook {
         !self.is_declared() && self.mutates.is_none() && can_rewrite(self.event)
     }
 
-    /// Returns the keys that only a file can set.
+    /// Returns a hooks block that has this hook alone, with the keys that only a file can set.
     fn yaml(&self, field: &str) -> String {
         let mut keys = "type: builtin, command: play".to_owned();
         if let Some(mutates) = self.mutates {
@@ -224,12 +226,12 @@ impl WorldHook {
     fn configured(&self, index: usize, field: &str) -> Hook {
         thread_local! {
             /// Hooks by their text: reading one takes longer than playing a world.
-            static READ: RefCell<HashMap<String, Hook>> = RefCell::default();
+            static HOOKS: RefCell<HashMap<String, Hook>> = RefCell::default();
         }
         let yaml = self.yaml(field);
-        let read = READ.with_borrow_mut(|read| {
-            let read_now = || Config::from_yaml(&yaml, "hooks.yaml").expect(&yaml).hooks.remove(0);
-            read.entry(yaml.clone()).or_insert_with(read_now).clone()
+        let hook_of_yaml = HOOKS.with_borrow_mut(|hooks| {
+            let read = || Config::from_yaml(&yaml, "hooks.yaml").expect(&yaml).hooks.remove(0);
+            hooks.entry(yaml.clone()).or_insert_with(read).clone()
         });
         let tools = Matcher::new(&self.tools.join("|")).unwrap();
         Hook {
@@ -239,7 +241,7 @@ impl WorldHook {
             timeout: TIMEOUT,
             on_error: self.on_error,
             location: file_of_layer(self.layer, Path::new("/hooks.yaml")),
-            ..read
+            ..hook_of_yaml
         }
     }
 }
@@ -292,9 +294,10 @@ impl World {
         Payload { tool, text: text.to_owned() }
     }
 
-    fn output(&self, index: usize, payload: &Payload) -> Output {
+    /// Returns the engine's form of a hook's answer.
+    fn engine_output(&self, index: usize, payload: &Payload) -> Output {
         let (decision, answer) =
-            (self.hooks[index].written(payload).decision, self.hooks[index].answer(payload));
+            (self.hooks[index].rule_answer(payload).decision, self.hooks[index].answer(payload));
         let reason = decision.map(|_| reason_of(index));
         let mut output = Output { decision, reason, ..Output::default() };
         if let Some(new) = answer.rewrite {
@@ -316,7 +319,7 @@ impl World {
     pub(super) fn play(&self, delays: &[u64]) -> (Played, Verdict) {
         let calls = Arc::new(Mutex::new(Vec::new()));
         let (world, log, delays) = (Arc::new(self.clone()), Arc::clone(&calls), delays.to_vec());
-        let play = move |input: Arc<Input>, args: Arc<[String]>| {
+        let answer_call = move |input: Arc<Input>, args: Arc<[String]>| {
             let (world, index): (_, usize) = (Arc::clone(&world), args[0].parse().unwrap());
             let payload = world.payload(&input);
             let repeated = input.repeated;
@@ -324,16 +327,16 @@ impl World {
             log.lock().unwrap().push(call);
             let delay = Duration::from_millis(delays.get(index).copied().unwrap_or_default());
             async move {
-                let written = world.hooks[index].written(&payload);
+                let written = world.hooks[index].rule_answer(&payload);
                 sleep(if written.is_slow { TIMEOUT * 2 } else { delay }).await;
                 if written.crashes {
                     return Err("on purpose");
                 }
-                Ok(Some(world.output(index, &payload)))
+                Ok(Some(world.engine_output(index, &payload)))
             }
         };
         let mut registry = Registry::new();
-        registry.register_builtin("play", Builtin::future(play));
+        registry.register_builtin("play", Builtin::future(answer_call));
         let hooks = self.hooks.iter().enumerate();
         let mut hooks: Vec<Hook> =
             hooks.map(|(index, hook)| hook.configured(index, self.field())).collect();

@@ -16,7 +16,7 @@ use crate::config::InheritEnv;
 use crate::files;
 use crate::handler::{BuildError, Call};
 use crate::platform::start_error::start_error;
-use crate::platform::system::{DEFAULT_PATH, NEEDED_VARIABLES, may_execute};
+use crate::platform::system::{DEFAULT_PATH, NEEDED_VARIABLES, user_may_execute};
 use crate::platform::{Platform, same_name};
 
 /// The event, such as `pre_tool_use`.
@@ -277,7 +277,7 @@ impl Program {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {
-            if may_execute(&file) {
+            if user_may_execute(&file) {
                 return Ok(file);
             }
             barred.get_or_insert(file);

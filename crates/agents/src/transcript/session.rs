@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Found, Transcript};
 use crate::Agent;
-use crate::read::{AgentInputError, NativeCall, call};
+use crate::read::{AgentInputError, NativeCall, read_call};
 use hookexec_files::locks::locked;
 
 /// The calls that were seen. A session that is resumed repeats those of the one before.
@@ -143,12 +143,9 @@ impl<'s> Session<'s> {
         else {
             unreachable!("the events of transcripts are in the tables of the agents");
         };
-        let call = match call(self.agent, native, payload, |_| None) {
+        let call = match read_call(self.agent, native, payload, |_| None) {
             Ok(call) => Ok(Box::new(NativeCall { project: self.project.clone(), ..call })),
-            Err(cause) => {
-                let (native, cause) = (Some(native.name), cause.to_string());
-                Err(AgentInputError { agent: self.agent, native, cause })
-            }
+            Err(cause) => Err(AgentInputError::new(self.agent, Some(native), &cause)),
         };
         (self.each)(Found::Call { time: self.time.clone(), call });
     }

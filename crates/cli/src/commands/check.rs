@@ -48,7 +48,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        let config = self.config.clone().only(&self.files);
+        let config = self.config.clone().with_named_files(&self.files);
         let options = config.options(Purpose::Run)?;
         let mut check = hookexec_project::check(&options, registry::all());
         if check.files.is_empty() && check.problems.is_empty() {

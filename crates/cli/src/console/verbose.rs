@@ -21,18 +21,18 @@ pub(crate) struct LogArgs {
 }
 
 impl LogArgs {
-    /// Starts the log. Without a wish it holds warnings only.
+    /// Starts the log: warnings only, with `-vv` everything.
     pub(crate) fn start(&self) {
-        let log = Log(if self.verbose > 1 { Level::DEBUG } else { Level::WARN });
+        let log = StderrLog(if self.verbose > 1 { Level::DEBUG } else { Level::WARN });
         // An earlier log would do as well.
         let _ = tracing::subscriber::set_global_default(log);
     }
 }
 
 /// Writes events up to a level, one a line.
-struct Log(Level);
+struct StderrLog(Level);
 
-impl Subscriber for Log {
+impl Subscriber for StderrLog {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.is_event() && *metadata.level() <= self.0
     }

@@ -68,8 +68,8 @@ pub fn share_directory(path: &Path) -> io::Result<()> {
 /// Returns whether `path` is a directory, and no link to one, that only the user can enter.
 pub fn is_private_directory(path: &Path) -> io::Result<bool> {
     let found = fs::symlink_metadata(path)?;
-    let own = found.uid() == geteuid().as_raw() && found.mode().is_multiple_of(0o100);
-    Ok(found.is_dir() && own)
+    let is_open = found.mode() & 0o077 != 0;
+    Ok(found.is_dir() && belongs_to_user(&found) && !is_open)
 }
 
 /// Checks that what was opened belongs to the user, and that no other user can write it.
@@ -86,7 +86,7 @@ pub fn check_owned(found: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether what is at `path` belongs to the user.
+/// Returns whether a file or a directory belongs to the user.
 pub fn belongs_to_user(found: &Metadata) -> bool {
     found.uid() == geteuid().as_raw()
 }
@@ -107,12 +107,12 @@ pub fn long_name(path: PathBuf) -> PathBuf {
 }
 
 /// Returns whether the user may execute the file at `path`.
-pub fn may_execute(path: &Path) -> bool {
+pub fn user_may_execute(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
 /// Returns whether the mode of a file gives anyone the right to execute it.
-pub fn is_executable(_path: &Path, found: &Metadata) -> bool {
+pub fn has_execute_bit(_path: &Path, found: &Metadata) -> bool {
     found.permissions().mode() & 0o111 != 0
 }
 

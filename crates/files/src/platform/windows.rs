@@ -36,7 +36,7 @@ pub fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Does nothing: a directory passes its rights on, and the name makes a program.
+/// Does nothing: a file inherits the rights of its directory, and is a program by its ending.
 pub fn share(_file: &File, _is_program: bool) -> io::Result<()> {
     Ok(())
 }
@@ -46,18 +46,18 @@ pub fn share_directory(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Does nothing: what is not a file has no metadata, which its opener asks for.
+/// Does nothing: the caller asks what it opened for its metadata, and a pipe or a device has none.
 pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Opens a link itself, which is not a regular file then.
+/// Makes opening a link open the link itself. The caller then sees that it is not a regular file.
 pub fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
     // FILE_FLAG_OPEN_REPARSE_POINT
     options.custom_flags(0x0020_0000)
 }
 
-/// Returns whether opening failed because a link is there.
+/// Returns `false`: opening does not fail because of a link, see [`without_links`].
 pub fn is_link(_error: &io::Error) -> bool {
     false
 }
@@ -75,7 +75,8 @@ pub fn is_private_directory(path: &Path) -> io::Result<bool> {
 /// Returns whether `path`, which need not exist, is below the user's profile: Windows lets no other
 /// user but the administrators and the system itself enter it.
 pub fn is_in_profile(path: &Path) -> bool {
-    let home = account_home().map(long_name);
+    // The profile as the system knows it, whatever the environment says.
+    let home = get_known_folder_path(KnownFolder::Profile).map(long_name);
     home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
 }
 
@@ -107,21 +108,21 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// Returns whether Windows starts the file at `path` as a program.
-pub fn may_execute(path: &Path) -> bool {
+pub fn user_may_execute(path: &Path) -> bool {
     let Some(own) = path.extension() else { return false };
     PROGRAM_ENDINGS.iter().any(|ending| own.eq_ignore_ascii_case(ending))
 }
 
-/// Returns whether Windows starts the file at `path` as a program.
-pub fn is_executable(path: &Path, _found: &Metadata) -> bool {
-    may_execute(path)
+/// Like [`user_may_execute`]: a file of Windows has no bit that makes it a program.
+pub fn has_execute_bit(path: &Path, _found: &Metadata) -> bool {
+    user_may_execute(path)
 }
 
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
 pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let mut names = Vec::new();
-    if may_execute(Path::new(name)) {
+    if user_may_execute(Path::new(name)) {
         names.push(PathBuf::from(name));
         return names.into_iter();
     }
@@ -173,11 +174,6 @@ pub fn user_id() -> String {
 pub fn host_name() -> String {
     let name = get_computer_name(ComputerNameKind::DnsHostname).unwrap_or_default();
     name.to_string_lossy().into_owned()
-}
-
-/// Returns the profile of the user as the system knows it, whatever the environment says.
-fn account_home() -> Option<PathBuf> {
-    get_known_folder_path(KnownFolder::Profile)
 }
 
 /// A process is not ended by signals here.

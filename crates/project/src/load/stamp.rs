@@ -75,8 +75,8 @@ type PlaceStamp = Result<Stamp, ErrorKind>;
 
 fn stamp_of(place: &Place) -> PlaceStamp {
     match place.metadata() {
-        Ok(found) if place.watch == Watch::Rights => Ok(Stamp::of_rights(&found)),
-        Ok(found) => Ok(Stamp::new(&place.path, &found)),
+        Ok(found) if place.watch == Watch::Rights => Ok(Stamp::without_content(&found)),
+        Ok(found) => Ok(Stamp::with_content(&place.path, &found)),
         Err(error) => Err(error.kind()),
     }
 }

@@ -49,10 +49,7 @@ impl Place {
         {
             return fs::symlink_metadata(link);
         }
-        match fs::metadata(&self.path) {
-            Ok(found) => Ok(found),
-            Err(_) => fs::symlink_metadata(&self.path),
-        }
+        fs::metadata(&self.path).or_else(|_| fs::symlink_metadata(&self.path))
     }
 }
 

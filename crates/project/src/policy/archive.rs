@@ -11,7 +11,7 @@ use std::path::Path;
 use hookexec::Config;
 use hookexec::wire::parse_strict;
 use hookexec_files::files;
-use hookexec_files::platform::system::{is_executable, share_directory};
+use hookexec_files::platform::system::{has_execute_bit, share_directory};
 use serde::{Deserialize, Serialize};
 use tar::{EntryType, Header};
 use tempfile::TempDir;
@@ -87,7 +87,7 @@ impl Archive {
             let bytes = files::read_regular(&path, *left)
                 .or_failure(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;
             *left = left.saturating_sub(bytes.len() as u64);
-            let is_program = is_executable(&path, &data);
+            let is_program = has_execute_bit(&path, &data);
             self.files.insert(name, PolicyFile { bytes, is_program });
         }
         Ok(())

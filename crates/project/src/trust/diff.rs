@@ -12,8 +12,8 @@ use hookexec_files::files;
 use hookexec_files::hooks_file::MAX_SIZE;
 
 impl TrustStore {
-    /// Returns what differs from the approval of the file or of the one before at its path, as a unified
-    /// diff; empty when there is none. Large files are only named.
+    /// Returns a unified diff from the approval that [`compared_with`](Self::compared_with) finds to the
+    /// files as they are; empty without an approval. A large file is only named.
     pub fn diff(&self, file: &ProjectFile) -> String {
         let Some(before) = self.compared_with(file) else { return String::new() };
         let mut diff = String::new();
@@ -23,9 +23,10 @@ impl TrustStore {
         }
         for named in &file.coverage.files {
             if diff.len() <= MAX_DIFF && before.change(named).is_some() {
-                let old = before.files.iter().find(|(name, _)| *name == named.name);
-                let new = Some(&*named.path).filter(|_| named.found != Found::Nothing);
-                diff += &self.change_of(&named.name, old.map(|(_, digest)| &**digest), new);
+                let approved = before.files.iter().find(|(name, _)| *name == named.name);
+                let digest = approved.map(|(_, digest)| digest.as_str());
+                let path = if named.found == Found::Nothing { None } else { Some(&*named.path) };
+                diff += &self.change_of(&named.name, digest, path);
             }
         }
         if diff.len() > MAX_DIFF {
@@ -36,23 +37,23 @@ impl TrustStore {
         diff
     }
 
-    /// Returns the change of one file.
-    fn change_of(&self, name: &str, old: Option<&str>, new: Option<&Path>) -> String {
-        let old_path = old.map(|digest| self.approved_bytes(digest));
-        let (Some(old_text), Some(new_text)) = (text_of(old_path.as_deref()), text_of(new)) else {
+    /// Returns the change of one file, from the bytes that were approved to those at `path`.
+    fn change_of(&self, name: &str, digest: Option<&str>, path: Option<&Path>) -> String {
+        let approved = digest.map(|digest| self.approved_bytes(digest));
+        let (Some(old), Some(new)) = (text_of(approved.as_deref()), text_of(path)) else {
             return format!("{name} changed; it can't be shown line by line\n");
         };
-        let old = if old.is_some() { &format!("{name} (approved)") } else { "/dev/null" };
-        let new = if new.is_some() { &format!("{name} (now)") } else { "/dev/null" };
+        let from = if digest.is_some() { &format!("{name} (approved)") } else { "/dev/null" };
+        let to = if path.is_some() { &format!("{name} (now)") } else { "/dev/null" };
         // How long a comparison may take before it becomes a rough one.
-        let diff = TextDiff::configure()
-            .timeout(Duration::from_millis(500))
-            .diff_lines(&old_text, &new_text);
-        diff.unified_diff().header(old, new).to_string()
+        let rough_after = Duration::from_millis(500);
+        let diff = TextDiff::configure().timeout(rough_after).diff_lines(&old, &new);
+        diff.unified_diff().header(from, to).to_string()
     }
 }
 
-/// Returns the text of a file that is small enough to be compared; without a path, nothing.
+/// Returns the text of a file, which is empty without a path; `None` if it can't be read, or is too
+/// large to be compared.
 fn text_of(path: Option<&Path>) -> Option<String> {
     let Some(path) = path else { return Some(String::new()) };
     let bytes = files::read_regular(path, MAX_SIZE).ok()?;

@@ -27,17 +27,17 @@ pub(super) struct Requests {
     /// How many calls there were.
     count: u64,
     /// The open calls, by their ids at the server.
-    calls: HashMap<u64, OpenCall>,
+    calls: HashMap<u64, PendingCall>,
     /// The ids of all others.
     others: HashSet<Value>,
 }
 
-struct OpenCall {
+struct PendingCall {
     /// Its id at the client.
     id: Value,
     /// `None` once the server has answered.
     reply: Option<oneshot::Sender<Reply>>,
-    /// Dropped with the call, also when the client cancels it.
+    /// Dropped with the call, also when the client cancels it: that ends [`CallHandle::open`].
     _open: oneshot::Sender<()>,
 }
 
@@ -63,12 +63,13 @@ impl Requests {
 
     /// Keeps a call.
     pub(super) fn add_call(&mut self, id: &Value) -> CallHandle {
-        // The first id of a call at the server. Some servers read ids as 32-bit numbers.
+        // Other requests keep the ids of the client, which usually count from 0 or 1: those of calls
+        // begin far above. Some servers read ids as 32-bit numbers.
         let server_id = 1_000_000_000 + self.count;
         self.count += 1;
         let (sender, reply) = oneshot::channel();
         let (still_open, open) = oneshot::channel();
-        let call = OpenCall { id: id.clone(), reply: Some(sender), _open: still_open };
+        let call = PendingCall { id: id.clone(), reply: Some(sender), _open: still_open };
         self.calls.insert(server_id, call);
         CallHandle { id: server_id, reply, open }
     }
@@ -90,7 +91,8 @@ impl Requests {
         self.calls.remove(&server_id).is_some()
     }
 
-    /// Takes a response of the server. Returns the line that the client gets now.
+    /// Delivers a response of the server to the task of its call. Returns the line for the client if it
+    /// is the response to another request.
     pub(super) fn take_response(&mut self, id: &Value, response: Response) -> Option<Vec<u8>> {
         let call = id.as_u64().and_then(|server_id| self.calls.get_mut(&server_id));
         if let Some(reply) = call.and_then(|call| call.reply.take()) {

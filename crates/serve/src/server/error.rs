@@ -1,11 +1,11 @@
-//! Why a server can't listen.
+//! The reasons for which a server does not start, and what to do about them.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a socket can't be made.
+/// A problem with the socket of a server, or with the place where it would be.
 #[derive(Debug, Error)]
 pub enum ListenError {
     /// The system refuses it.

@@ -25,7 +25,9 @@ pub(super) struct Import<'n> {
     settings: Entries<'n>,
     /// The items of each event, each with one hook.
     events: BTreeMap<Event, Vec<Node<'n>>>,
-    pub(super) hooks: usize,
+    /// How many hooks there are so far.
+    pub(super) hook_count: usize,
+    /// How many entries that call hookexec were skipped.
     pub(super) own_entries: usize,
 }
 
@@ -44,7 +46,7 @@ pub struct Imported {
 impl<'n> Import<'n> {
     pub(super) fn new(path: &Path, text: &str) -> Self {
         let reader = Reader::new(Arc::new(SourceFile::new(path, text)));
-        Self { reader, settings: vec![], events: BTreeMap::new(), hooks: 0, own_entries: 0 }
+        Self { reader, settings: vec![], events: BTreeMap::new(), hook_count: 0, own_entries: 0 }
     }
 
     /// Returns a key of the whole file that must be there.
@@ -132,7 +134,7 @@ impl<'n> Import<'n> {
         if self.reader.errors() > errors {
             return false;
         }
-        self.hooks += hooks;
+        self.hook_count += hooks;
         true
     }
 
@@ -158,6 +160,6 @@ impl<'n> Import<'n> {
         if is_read.is_none() {
             return Err(problems);
         }
-        Ok(Imported { yaml, problems, hooks: self.hooks, own_entries: self.own_entries })
+        Ok(Imported { yaml, problems, hooks: self.hook_count, own_entries: self.own_entries })
     }
 }

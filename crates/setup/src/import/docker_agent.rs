@@ -30,6 +30,7 @@ pub(super) fn read<'n>(
     let node = import.key(root, "agents")?;
     let reader = &mut import.reader;
     let agents = reader.open_fields(node, "`agents`")?;
+    // No agent has an empty name, so without a name the error lists those to choose from.
     let Some(agent) = agents.get(name.unwrap_or_default()) else {
         let names: Vec<&str> = agents.iter().map(|(name, ..)| name).collect();
         let hint = format!("the file has: {}", names.join(", "));
@@ -37,11 +38,11 @@ pub(super) fn read<'n>(
     };
     let keys = reader.open_fields(agent, "an agent")?;
     // Other keys are docker-agent's, but a guard below a misspelt key must not vanish.
-    for (name, key, _) in keys.iter() {
-        if name != "hooks"
-            && let Some(hint) = suggest::hint(name, ["hooks"])
+    for (key, node, _) in keys.iter() {
+        if key != "hooks"
+            && let Some(hint) = suggest::hint(key, ["hooks"])
         {
-            reader.error_with_hint(key, format!("unknown key `{name}` in an agent"), hint);
+            reader.error_with_hint(node, format!("unknown key `{key}` in an agent"), hint);
         }
     }
     if let Some(hooks) = keys.get("hooks") {
@@ -63,7 +64,7 @@ pub(super) fn read<'n>(
             import.add_hook(*event, &mapping(&value.span), hook.clone());
         }
     }
-    if import.hooks == 0 && import.reader.errors() == 0 {
+    if import.hook_count == 0 && import.reader.errors() == 0 {
         return import.reader.refuse(agent, "this agent has no hooks");
     }
     Some(())

@@ -23,6 +23,7 @@ pub struct Backup {
 /// The content of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
+    /// The settings file, for a person who looks into the backup.
     settings: PathBuf,
     /// The text before; `None` if there was no file.
     before: Option<String>,
@@ -37,6 +38,7 @@ impl Backup {
         let key = &files::digest(absolute.to_string_lossy().as_bytes())[..16];
         let directory = state_directory().ok_or(KeepError::NoHome)?;
         let path = directory.join(format!("hookexec/backups/{key}.json"));
+        // A backup that can't be read counts as none: hookexec's entries are then taken out one by one.
         let kept = serde_json::from_str(&store::text(&path)).ok();
         Ok(Self { path, kept })
     }
@@ -48,7 +50,7 @@ impl Backup {
 
     /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
     /// `None` for a file that `install` made and that holds nothing else.
-    pub fn before(
+    pub fn text_without_hookexec(
         &self,
         file: &AgentFile,
         current: Option<&str>,

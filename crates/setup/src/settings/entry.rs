@@ -20,9 +20,10 @@ pub struct Entry {
     pub call: Option<Call>,
     /// The `timeout` beside it, in seconds.
     pub timeout: Option<f64>,
-    /// The whole entry: the hook, and the other members of the object that holds it, but for a
-    /// matcher of every tool.
-    members: (Value, Value),
+    /// The object that has the command.
+    hook: Value,
+    /// The other members of the object around it, but for a matcher of every tool.
+    around: Value,
 }
 
 impl Entry {
@@ -36,7 +37,7 @@ impl AgentFile {
     /// Returns the entries that the agent reads as hooks.
     ///
     /// # Errors
-    /// One of them makes the agent read none, if that is checked.
+    /// With `is_checked`, if one of them keeps the agent from reading any.
     pub(super) fn entries_in(
         &self,
         layout: &HookSettings,
@@ -97,16 +98,17 @@ impl AgentFile {
             is_ours: command.contains(&format!(" run --from {} --event ", self.agent)),
             call: Call::of(self.agent, command),
             timeout: timeout.map(|timeout| timeout / unit),
-            members: (hook.clone(), around),
+            hook: hook.clone(),
+            around,
         })
     }
 
-    /// Returns the names of entries that are those of hookexec, and call another program. An agent that
-    /// takes one entry for each name may take these.
+    /// Returns the names of entries that have a name of hookexec's but call another program. An agent
+    /// that runs one entry for each name may run these instead.
     pub fn namesakes(&self) -> Vec<&str> {
         let mut names = Vec::new();
         for entry in self.entries.as_deref().unwrap_or_default() {
-            let name = entry.members.0["name"].as_str().unwrap_or_default();
+            let name = entry.hook["name"].as_str().unwrap_or_default();
             let is_named = self.agent.settings().is_some_and(HookSettings::names_events);
             if is_named && !entry.is_ours && name.starts_with("hookexec ") {
                 names.push(name);

@@ -1,5 +1,5 @@
 //! Tests of a hooks file: cases in YAML, what they expect, and what no case reached; recorded
-//! events against a candidate; and calls of the past. Returns data and prints nothing.
+//! events and calls of the past, as a new hooks file judges them. Returns data and prints nothing.
 
 mod cases;
 mod compare;
@@ -15,6 +15,6 @@ pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
 pub use habits::{Habits, is_plain};
 pub use keys::cases_schema;
-pub use past::{Note, Outcome, Past, PastGroup};
+pub use past::{Note, Past, PastGroup, PolicyOutcome};
 pub use replay::{Change, Replay, Replayed, is_self_contained, only_looks, stays_here};
 pub use suite::{CaseReport, FileResults, Results, Suite};

@@ -11,11 +11,11 @@ use hookexec::wire::{HookReport, HookStatus};
 use hookexec::{Config, Decision, Event, Verdict};
 use hookexec_agents::{NativeCall, Subject};
 
-/// The effect of a policy on a call.
+/// The outcome of a policy for a call that it does not leave as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::exhaustive_enums, reason = "each caller handles all")]
-pub enum Outcome {
+pub enum PolicyOutcome {
     /// It denies the call, or what comes of it.
     Denied,
     /// It asks the user.
@@ -43,7 +43,7 @@ pub struct Past {
     met: BTreeSet<String>,
     /// The calls that were denied, and whose results would not be there.
     denied: BTreeSet<String>,
-    groups: BTreeMap<(Outcome, String, String), PastGroup>,
+    groups: BTreeMap<(PolicyOutcome, String, String), PastGroup>,
 }
 
 /// Something that is said of several places.
@@ -59,7 +59,7 @@ pub struct Note {
 #[derive(Debug, Clone, Serialize)]
 pub struct PastGroup {
     /// The effect on them.
-    pub outcome: Outcome,
+    pub outcome: PolicyOutcome,
     /// How many there are.
     pub count: usize,
     /// The hook that does it, and empty for hookexec itself.
@@ -99,24 +99,35 @@ impl Past {
         let (verdict, missing) = replay.judge(&subject).await;
         self.calls += usize::from(is_before);
         for report in &verdict.hooks {
-            let had_opinion = report.decision.is_some() || report.rewrote;
-            if had_opinion && !self.met.contains(&report.source) {
+            if report.decision.is_some() || report.rewrote {
                 self.met.insert(report.source.clone());
             }
         }
-        let input = subject.input();
-        let Some((outcome, report)) = outcome(&verdict) else {
-            let is_allowed = verdict.decision == Some(Decision::Allow);
-            self.allowed += usize::from(is_before && is_allowed);
-            if let Some(habits) = &mut self.habits {
-                let is_judged = missing.is_empty() && verdict.hooks.iter().all(lets_through);
-                habits.add(input, &id, is_before, is_judged);
+        if let Some((outcome, report)) = outcome_of(&verdict) {
+            if is_before && outcome == PolicyOutcome::Denied {
+                self.denied.insert(id);
             }
+            self.add_example(time, &subject, &verdict, outcome, report);
             return Some((subject, verdict));
-        };
-        if is_before && outcome == Outcome::Denied {
-            self.denied.insert(id);
         }
+        self.allowed += usize::from(is_before && verdict.decision == Some(Decision::Allow));
+        if let Some(habits) = &mut self.habits {
+            let is_judged = missing.is_empty() && verdict.hooks.iter().all(lets_through);
+            habits.add(subject.input(), &id, is_before, is_judged);
+        }
+        Some((subject, verdict))
+    }
+
+    /// Adds a call with this outcome to its group, as an example of it.
+    fn add_example(
+        &mut self,
+        time: &str,
+        subject: &Subject,
+        verdict: &Verdict,
+        outcome: PolicyOutcome,
+        report: Option<&HookReport>,
+    ) {
+        let input = subject.input();
         let (hook, source) = match report {
             Some(report) => (report.name.clone(), report.source.clone()),
             None => Default::default(),
@@ -136,10 +147,10 @@ impl Past {
             subject: subject.clone(),
         };
         self.add_group(key, group);
-        Some((subject, verdict))
     }
 
-    /// Adds what another one found.
+    /// Adds what another thread found in other transcripts. Their number is the caller's to set, and the
+    /// denied calls matter only while their own transcript is read.
     pub fn merge(&mut self, other: Self) {
         self.calls += other.calls;
         self.allowed += other.allowed;
@@ -166,17 +177,17 @@ impl Past {
         note.add(place);
     }
 
-    fn add_group(&mut self, key: (Outcome, String, String), mut group: PastGroup) {
-        let known = self.groups.remove(&key);
-        if let Some(mut known) = known {
-            let count = known.count + group.count;
-            // The same example whichever thread came first.
-            if (&known.time, &known.fitting) >= (&group.time, &group.fitting) {
-                std::mem::swap(&mut known, &mut group);
-            }
-            group.count = count;
+    fn add_group(&mut self, key: (PolicyOutcome, String, String), group: PastGroup) {
+        let Some(known) = self.groups.get_mut(&key) else {
+            self.groups.insert(key, group);
+            return;
+        };
+        let count = known.count + group.count;
+        // The same example whichever thread came first.
+        if (&known.time, &known.fitting) < (&group.time, &group.fitting) {
+            *known = group;
         }
-        self.groups.insert(key, group);
+        known.count = count;
     }
 
     /// Returns the groups, the largest first.
@@ -187,7 +198,7 @@ impl Past {
     }
 
     /// Returns how many calls had this outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
+    pub fn count(&self, outcome: PolicyOutcome) -> usize {
         let groups = self.groups.values().filter(|group| group.outcome == outcome);
         groups.map(|group| group.count).sum()
     }
@@ -223,15 +234,15 @@ impl Note {
 
 /// Returns the effect of a verdict on a call, and the hook that caused it first; `None` if the call goes on as
 /// it is.
-fn outcome(verdict: &Verdict) -> Option<(Outcome, Option<&HookReport>)> {
+fn outcome_of(verdict: &Verdict) -> Option<(PolicyOutcome, Option<&HookReport>)> {
     let outcome = match verdict.decision {
-        Some(Decision::Deny) => Outcome::Denied,
-        Some(Decision::Ask) => Outcome::Asked,
-        _ if verdict.updated_tool_response.is_some() => Outcome::Redacted,
-        _ if verdict.updated_input.is_some() => Outcome::Rewritten,
+        Some(Decision::Deny) => PolicyOutcome::Denied,
+        Some(Decision::Ask) => PolicyOutcome::Asked,
+        _ if verdict.updated_tool_response.is_some() => PolicyOutcome::Redacted,
+        _ if verdict.updated_input.is_some() => PolicyOutcome::Rewritten,
         _ => return None,
     };
-    let is_decision = matches!(outcome, Outcome::Denied | Outcome::Asked);
+    let is_decision = matches!(outcome, PolicyOutcome::Denied | PolicyOutcome::Asked);
     for report in &verdict.hooks {
         let did_it = if is_decision { report.decision == verdict.decision } else { report.rewrote };
         if did_it && report.mode.is_none() {
@@ -248,7 +259,8 @@ fn lets_through(report: &HookReport) -> bool {
 }
 
 /// Returns what fits, and the pattern, of the reason of a rule, as in "`git push` fits `git push|pull`" and
-/// "`.env` is in `@secrets`". A rule writes no backtick of the call into it.
+/// "`.env` is in `@secrets`". The package of rules words its reasons so, and writes no backtick of
+/// the call into them.
 fn fit(report: &HookReport) -> Option<(&str, &str)> {
     if report.kind != "rule" {
         return None;

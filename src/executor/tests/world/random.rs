@@ -30,7 +30,7 @@ impl Choices {
         let rename = self.pick(&[None, None, None, Some("b"), None, Some("c"), None, Some("a")]);
         let other = self.pick(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3]);
         let (responds, crashes, is_slow) = (other == 1, other == 2, other == 3);
-        let says = Written { decision, edit, rename, responds, crashes, is_slow };
+        let says = RuleAnswer { decision, edit, rename, responds, crashes, is_slow };
         Rule { letter, tool, says }
     }
 }

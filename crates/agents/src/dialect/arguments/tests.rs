@@ -1,4 +1,4 @@
-//! Calls of all agents in the words of Claude Code.
+//! Calls of all agents in the words of Claude Code. Tests that expect paths expect those of Unix.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn object(value: Value) -> JsonObject {
     serde_json::from_value(value).unwrap()
 }
 
-/// Translates a call of the first of `tools`, or of a tool that is of these kinds.
+/// Translates a call of `tool`: a tool's name, or the kinds of a tool with spaces between them.
 fn translated(tool: &str, arguments: Value) -> Result<Value, super::ArgumentError> {
     let mut kinds = kinds_anywhere(tool);
     kinds.extend(tool.split(' ').map(str::to_owned));
@@ -17,7 +17,6 @@ fn translated(tool: &str, arguments: Value) -> Result<Value, super::ArgumentErro
     Ok(calls.into_iter().map(|call| Value::Object(call.arguments)).collect())
 }
 
-// The paths are those of Unix.
 #[cfg(unix)]
 #[test]
 fn what_a_tool_acts_on_stands_where_claude_code_has_it() {
@@ -207,7 +206,6 @@ fn what_is_said_twice_and_the_same_is_said_once() {
     }
 }
 
-// The paths are those of Unix.
 #[cfg(unix)]
 #[test]
 fn a_patch_is_one_call_for_each_file() {
@@ -220,6 +218,7 @@ fn a_patch_is_one_call_for_each_file() {
         json!(shown),
         json!([
             [["Write"], {"file_path": "/p/a.txt", "content": "one\ntwo\n"}],
+            // Moved: its text is in the call for `c`.
             [["Edit"], {"file_path": "/p/src/b", "old_string": "", "new_string": ""}],
             [["Write"], {"file_path": "/p/c", "content": "same\nnew\n"}],
             [["Write", "Edit"], {"file_path": "/d", "content": ""}],
@@ -227,7 +226,6 @@ fn a_patch_is_one_call_for_each_file() {
     );
 }
 
-// The paths are those of Unix.
 #[cfg(unix)]
 #[test]
 fn a_path_is_absolute_and_normalised_as_claude_code_gives_it() {
@@ -250,14 +248,14 @@ fn a_path_is_absolute_and_normalised_as_claude_code_gives_it() {
     }
 }
 
+/// Returns the arguments of a shell call after a hook that saw the translated call changed them.
+fn replaced(arguments: Value, change: Value) -> Result<JsonObject, ArgumentError> {
+    let calls = translate("Bash", &["shell".to_owned()], &object(arguments), "/p");
+    calls.unwrap().remove(0).take_back(InputChange::Replace(object(change)))
+}
+
 #[test]
 fn a_change_goes_where_the_argument_came_from() {
-    let call = |arguments: Value| {
-        translate("Bash", &["shell".to_owned()], &object(arguments), "/p").unwrap().remove(0)
-    };
-    let replaced = |arguments: Value, change: Value| {
-        call(arguments).take_back(InputChange::Replace(object(change)))
-    };
     let changed = replaced(json!({"cmd": "ls", "cwd": "/"}), json!({"command": "date"})).unwrap();
     assert_eq!(changed, object(json!({"cmd": "date", "cwd": "/"})));
     let twice = json!({"cmd": "ls", "command": "ls"});

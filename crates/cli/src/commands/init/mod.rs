@@ -83,7 +83,7 @@ impl Args {
         if self.import.execute(users.as_deref())? {
             return Ok(());
         }
-        let project = config::project(None)?;
+        let project = config::project_directory(None)?;
         let directory = users.unwrap_or_else(|| project.clone());
         if !self.names.is_empty() || !self.remove.is_empty() {
             return self.change(&directory);

@@ -159,7 +159,7 @@ pub(super) fn load_candidate(
     files: &[PathBuf],
     project: Option<&Path>,
 ) -> Result<(Config, PathBuf), CommandError> {
-    let mut arguments = ConfigArgs::default().only(files);
+    let mut arguments = ConfigArgs::default().with_named_files(files);
     arguments.cwd = project.map(Path::to_owned);
     let loaded = arguments.load(Purpose::Run)?;
     loaded.notices.warn();

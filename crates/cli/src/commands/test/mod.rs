@@ -150,7 +150,7 @@ pub(crate) fn run_cases(
             return Err(CommandError::usage(message).hint("move it away, or give it another name"));
         }
     }
-    let suite = Suite::load(paths, &config::project(project)?, &registry::all())?;
+    let suite = Suite::load(paths, &config::project_directory(project)?, &registry::all())?;
     Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::config)
 }
 

@@ -19,7 +19,7 @@ use hookexec_setup::doctor::version_numbers;
 use hookexec_workbench::records::Statistics;
 use hookexec_workbench::report::{Report, about_call};
 use hookexec_workbench::testing::{
-    Habits, Outcome, Past, PastGroup, Replay, is_self_contained, stays_here,
+    Habits, Past, PastGroup, PolicyOutcome, Replay, is_self_contained, stays_here,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -40,12 +40,12 @@ const QUICK: Duration = Duration::from_secs(2);
 const BROKEN: &str = "can't be read";
 const ELSEWHERE: &str = "of another project, so that no program ran";
 
-/// The effects of a policy, in the order of [`Outcome`].
-const OUTCOMES: [(Outcome, Style, &str); 4] = [
-    (Outcome::Denied, BAD, "denied"),
-    (Outcome::Asked, DOUBTFUL, "asked"),
-    (Outcome::Rewritten, DOUBTFUL, "rewritten"),
-    (Outcome::Redacted, DOUBTFUL, "redacted"),
+/// The effects of a policy, in the order of [`PolicyOutcome`].
+const OUTCOMES: [(PolicyOutcome, Style, &str); 4] = [
+    (PolicyOutcome::Denied, BAD, "denied"),
+    (PolicyOutcome::Asked, DOUBTFUL, "asked"),
+    (PolicyOutcome::Rewritten, DOUBTFUL, "rewritten"),
+    (PolicyOutcome::Redacted, DOUBTFUL, "redacted"),
 ];
 
 /// Transcripts, and a policy.
@@ -131,10 +131,10 @@ impl Survey {
             "agent": self.agent.name(),
             "transcripts": past.transcripts,
             "calls": past.calls,
-            "denied": past.count(Outcome::Denied),
-            "asked": past.count(Outcome::Asked),
-            "rewritten": past.count(Outcome::Rewritten),
-            "redacted": past.count(Outcome::Redacted),
+            "denied": past.count(PolicyOutcome::Denied),
+            "asked": past.count(PolicyOutcome::Asked),
+            "rewritten": past.count(PolicyOutcome::Rewritten),
+            "redacted": past.count(PolicyOutcome::Redacted),
             "allowed": past.allowed,
             "groups": past.groups(),
             "notes": past.notes,
@@ -395,7 +395,7 @@ pub(crate) fn last_days(hooks: &Path) -> String {
         survey.until = Some(Instant::now() + QUICK);
         let Ok(past) = survey.run() else { continue };
         if past.calls > 0 {
-            let stopped = past.count(Outcome::Denied) + past.count(Outcome::Asked);
+            let stopped = past.count(PolicyOutcome::Denied) + past.count(PolicyOutcome::Asked);
             let (calls, title) = (counted(past.calls, "call"), agent.title());
             let is_whole = survey.until.is_some_and(|until| Instant::now() < until);
             let newest = if is_whole { "" } else { "the newest " };

@@ -12,7 +12,7 @@ use hookexec_builtins::secrets::Redactor;
 use hookexec_files::directories::DROP_INS;
 use hookexec_files::section::Kind as _;
 use hookexec_setup::settings::store;
-use hookexec_workbench::testing::{Outcome, PastGroup, is_plain, with_case};
+use hookexec_workbench::testing::{PastGroup, PolicyOutcome, is_plain, with_case};
 use serde_json::{Value, json};
 
 use crate::commands::init::change::lock;
@@ -28,9 +28,9 @@ pub(super) fn save(
     exception: Option<(&str, String)>,
 ) -> Result<(), CommandError> {
     let decision = match group.outcome {
-        Outcome::Denied => "deny",
-        Outcome::Asked => "ask",
-        Outcome::Rewritten | Outcome::Redacted => {
+        PolicyOutcome::Denied => "deny",
+        PolicyOutcome::Asked => "ask",
+        PolicyOutcome::Rewritten | PolicyOutcome::Redacted => {
             return Err(CommandError::usage("a case is made of calls that are denied or asked"));
         }
     };

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use crate::bounded::read_beginning;
 use crate::files;
-use crate::platform::system::may_execute;
+use crate::platform::system::user_may_execute;
 
 /// Returns the cause of a failed start, and what to do.
 ///
@@ -42,10 +42,10 @@ pub fn start_error(error: &io::Error, program: &Path, directory: &Path) -> Strin
             format!("a directory above `{shown}` may not be entered")
         }
         Some(Errno::ACCESS) if !program.is_file() => format!("`{shown}` is not a regular file"),
-        Some(Errno::ACCESS) if may_execute(program) && interpreter(program).is_none() => {
+        Some(Errno::ACCESS) if user_may_execute(program) && interpreter(program).is_none() => {
             format!("its working directory `{place}` may not be entered")
         }
-        Some(Errno::ACCESS) => match interpreter(program).filter(|_| may_execute(program)) {
+        Some(Errno::ACCESS) => match interpreter(program).filter(|_| user_may_execute(program)) {
             Some(interpreter) => format!(
                 "the interpreter `{interpreter}` of `{shown}`, or the working directory `{place}`, may not be used"
             ),

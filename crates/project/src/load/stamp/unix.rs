@@ -10,28 +10,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(in crate::load) struct Stamp {
     device: u64,
     inode: u64,
-    /// The mode and the owners.
-    rights: [u32; 3],
+    mode_and_owners: [u32; 3],
     length: u64,
     modified: (i64, i64),
     changed: (i64, i64),
 }
 
 impl Stamp {
-    pub(in crate::load) fn new(_path: &Path, found: &Metadata) -> Self {
+    /// Returns the state of a file or a directory, with its content.
+    pub(in crate::load) fn with_content(_path: &Path, found: &Metadata) -> Self {
         Self {
             device: found.dev(),
             inode: found.ino(),
-            rights: [found.mode(), found.uid(), found.gid()],
+            mode_and_owners: [found.mode(), found.uid(), found.gid()],
             length: found.len(),
             modified: (found.mtime(), found.mtime_nsec()),
             changed: (found.ctime(), found.ctime_nsec()),
         }
     }
 
-    /// Returns the state of a directory of which only the owner and the rights count.
-    pub(in crate::load) fn of_rights(found: &Metadata) -> Self {
-        let state = Self::new(Path::new(""), found);
+    /// Returns the state of a directory whose entries do not count, only its owners and its mode.
+    pub(in crate::load) fn without_content(found: &Metadata) -> Self {
+        let state = Self::with_content(Path::new(""), found);
         Self { length: 0, modified: (0, 0), changed: (0, 0), ..state }
     }
 

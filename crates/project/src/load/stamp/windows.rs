@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hookexec_files::files;
+use hookexec_files::hooks_file::MAX_SIZE;
 
 /// Tells one state of a file or a directory from another. A program can set the times back, so
-/// the bytes of a file count, too.
+/// the bytes of a file count, too: a file is read for its stamp.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::load) struct Stamp {
     length: u64,
@@ -17,11 +18,11 @@ pub(in crate::load) struct Stamp {
 }
 
 impl Stamp {
-    pub(in crate::load) fn new(path: &Path, found: &Metadata) -> Self {
+    /// Returns the state of a file or a directory, with its content.
+    pub(in crate::load) fn with_content(path: &Path, found: &Metadata) -> Self {
         let mut digest = None;
         if found.is_file()
-            // No hooks file is larger.
-            && let Ok(bytes) = files::read_regular(path, 1 << 20)
+            && let Ok(bytes) = files::read_regular(path, MAX_SIZE)
         {
             digest = Some(files::digest(&bytes));
         }
@@ -33,8 +34,9 @@ impl Stamp {
         }
     }
 
-    /// Returns the state of a directory of which only the owner and the rights count: which one it is.
-    pub(in crate::load) fn of_rights(found: &Metadata) -> Self {
+    /// Returns the state of a directory whose entries do not count: its time of creation tells it from
+    /// another at its path. The rights are not known here.
+    pub(in crate::load) fn without_content(found: &Metadata) -> Self {
         Self { length: 0, created: found.created().ok(), modified: None, digest: None }
     }
 

@@ -4,10 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
-    Approval, ApprovalRequest, ModelRequest, Outcome, Session, ToolCall, ToolEnd, ToolError,
-    ToolOutcome, Turn, TurnEnd,
+    Approval, ApprovalRequest, CallerDeadline, ModelCall, ModelRequest, Outcome, Session, ToolCall,
+    ToolEnd, ToolError, ToolOutcome, ToolRun, Turn, TurnEnd,
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -40,13 +39,13 @@ pub(super) struct OpenCall {
 }
 
 impl OpenCall {
-    fn new<D>(deadline: CallerDeadline, drive: impl FnOnce(Host, Arc<Notify>) -> D) -> Self
+    fn new<D>(deadline: CallerDeadline, drive: impl FnOnce(HostLink) -> D) -> Self
     where
         D: Future<Output = Value> + Send + 'static,
     {
-        let (host, pauses) = mpsc::channel(1);
+        let (sender, pauses) = mpsc::channel(1);
         let cancel = Arc::new(Notify::new());
-        let driver = Box::pin(drive(Host(host), Arc::clone(&cancel)));
+        let driver = Box::pin(drive(HostLink { sender, cancel: Arc::clone(&cancel) }));
         Self { deadline, driver, pauses, waiting: None, cancel }
     }
 
@@ -68,18 +67,7 @@ impl OpenCall {
             run = run.ask_unless_allowed(reason);
         }
         let can_ask = params.flag("can_ask")?.unwrap_or_default();
-        Ok(Self::new(deadline, move |host, cancel| async move {
-            if can_ask {
-                let host = host.clone();
-                run = run.approve_with(async move |request| host.approve(request).await);
-            }
-            let running = run.cancelled_by(cancel.notified_owned()).run(async |call| {
-                let (name, input) = (call.name(), call.arguments());
-                let step = json!({ "next": "run", "tool_name": name, "tool_input": input });
-                host.work(step).await.map_err(ToolError::with_response)
-            });
-            tool_end(&running.await)
-        }))
+        Ok(Self::new(deadline, move |host| drive_tool(run, can_ask, host)))
     }
 
     /// Begins a model call.
@@ -97,26 +85,7 @@ impl OpenCall {
             Some(turn) => turn.model_call(request),
             None => session.model_call(request),
         };
-        Ok(Self::new(deadline, |host, cancel| async move {
-            let running = call.cancelled_by(cancel.notified_owned()).run(async |request| {
-                let step = json!({
-                    "next": "run",
-                    "messages": request.messages,
-                    "model": request.model,
-                    "tools": request.tools,
-                    "options": request.options,
-                    "turn": turn.as_ref().map(Turn::state),
-                });
-                match host.work(step).await {
-                    Ok(response) => Ok(response),
-                    Err(Value::String(text)) => Err(text),
-                    Err(error) => Err(error.to_string()),
-                }
-            });
-            let mut answer = model_end(running.await);
-            answer["turn"] = json!(turn.as_ref().map(Turn::state));
-            answer
-        }))
+        Ok(Self::new(deadline, |host| drive_model(call, turn, host)))
     }
 
     /// Takes the host's answer in the parameters of `tool.approve`, `tool.end` or `model.end`. The host
@@ -131,34 +100,34 @@ impl OpenCall {
         let answer = if is_approval {
             let granted = params.flag("granted")?.ok_or_else(|| missing("granted"))?;
             let reason = json!(params.text("reason")?);
-            Some(if granted { Ok(reason) } else { Err(reason) })
+            if granted { Ok(reason) } else { Err(reason) }
         } else {
             let is_cancelled = params.flag("cancelled")?.unwrap_or_default();
             match (params.value("response"), params.value("error"), is_cancelled) {
-                (Some(response), None, false) => Some(Ok(response)),
-                (None, Some(error), false) => Some(Err(error)),
-                (None, None, true) => None,
+                (Some(response), None, false) => Ok(response),
+                (None, Some(error), false) => Err(error),
+                (None, None, true) => {
+                    // What waits stays: the driver must not take its end for an answer.
+                    self.cancel.notify_one();
+                    self.deadline.set(until);
+                    return Ok(());
+                }
                 _ => {
-                    let problem = "give one of `response`, `error` and `cancelled`";
-                    return Err(Refusal::params(problem));
+                    return Err(Refusal::params("give one of `response`, `error` and `cancelled`"));
                 }
             }
         };
-        if let Some(answer) = answer {
-            let Some(pause) = self.waiting.take_if(|pause| pause.is_approval == is_approval) else {
-                let next = if is_approval { "the end of its work" } else { "an approval" };
-                return Err(Refusal::params(format!("the call waits for {next}")));
-            };
-            let _ = pause.answer.send(answer);
-        } else {
-            // What waits stays: the driver must not take its end for an answer.
-            self.cancel.notify_one();
-        }
+        let Some(pause) = self.waiting.take_if(|pause| pause.is_approval == is_approval) else {
+            let next = if is_approval { "the end of its work" } else { "an approval" };
+            return Err(Refusal::params(format!("the call waits for {next}")));
+        };
+        let _ = pause.answer.send(answer);
         self.deadline.set(until);
         Ok(())
     }
 
-    /// Drives the call until the host must act, or returns only how it ended.
+    /// Drives the call until the host must act, and returns the call with that action. Returns no call,
+    /// but how it ended, when it is done.
     pub(super) async fn step(mut self) -> (Option<Self>, Value) {
         tokio::select! {
             biased;
@@ -172,15 +141,57 @@ impl OpenCall {
     }
 }
 
-/// The host, as a driver calls it.
-#[derive(Clone)]
-struct Host(mpsc::Sender<Pause>);
+/// Runs a tool call to its end. The host runs the tool.
+async fn drive_tool(mut run: ToolRun<'static>, can_ask: bool, host: HostLink) -> Value {
+    if can_ask {
+        let host = host.clone();
+        run = run.approve_with(async move |request| host.approve(request).await);
+    }
+    let cancelled = Arc::clone(&host.cancel).notified_owned();
+    let running = run.cancelled_by(cancelled).run(async |call| {
+        let (name, input) = (call.name(), call.arguments());
+        let step = json!({ "next": "run", "tool_name": name, "tool_input": input });
+        host.work(step).await.map_err(ToolError::with_response)
+    });
+    tool_end(&running.await)
+}
 
-impl Host {
-    /// Returns `None` if the host gives no answer.
+/// Runs a model call to its end. The host calls the model.
+async fn drive_model(call: ModelCall<'static>, turn: Option<Turn>, host: HostLink) -> Value {
+    let cancelled = Arc::clone(&host.cancel).notified_owned();
+    let running = call.cancelled_by(cancelled).run(async |request| {
+        let step = json!({
+            "next": "run",
+            "messages": request.messages,
+            "model": request.model,
+            "tools": request.tools,
+            "options": request.options,
+            "turn": turn.as_ref().map(Turn::state),
+        });
+        match host.work(step).await {
+            Ok(response) => Ok(response),
+            Err(Value::String(text)) => Err(text),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    let mut answer = model_end(running.await);
+    answer["turn"] = json!(turn.as_ref().map(Turn::state));
+    answer
+}
+
+/// The way from a driver to the host, which acts and answers.
+#[derive(Clone)]
+struct HostLink {
+    sender: mpsc::Sender<Pause>,
+    /// Told when the host cancels the call.
+    cancel: Arc<Notify>,
+}
+
+impl HostLink {
+    /// Asks the host for the next action, and returns its answer; `None` if it gives none.
     async fn ask(&self, step: Value, is_approval: bool) -> Option<HostAnswer> {
         let (answer, given) = oneshot::channel();
-        let _ = self.0.send(Pause { step, is_approval, answer }).await;
+        let _ = self.sender.send(Pause { step, is_approval, answer }).await;
         given.await.ok()
     }
 

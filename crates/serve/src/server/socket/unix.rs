@@ -111,10 +111,7 @@ trait OrFailed<T> {
 
 impl<T> OrFailed<T> for io::Result<T> {
     fn or_failed(self, path: &Path) -> Result<T, ListenError> {
-        match self {
-            Ok(value) => Ok(value),
-            Err(cause) => Err(ListenError::Failed { path: path.to_owned(), cause }),
-        }
+        self.map_err(|cause| ListenError::Failed { path: path.to_owned(), cause })
     }
 }
 

@@ -293,7 +293,7 @@ impl Work<'_> {
             }
             Err(problem) => problem,
         };
-        let others = load_until(config.in_any_directory(), until);
+        let others = load_until(config.in_usable_directory(), until);
         if let Ok((hooks, _)) = end.before(others).await? {
             self.hooks = Some(hooks);
         }
@@ -349,10 +349,7 @@ pub(crate) type Unreadable = (CommandError, Option<&'static str>);
 
 /// Reads the agent's call from stdin.
 pub(crate) fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
-    let stdin = match input::read_stdin() {
-        Ok(stdin) => stdin,
-        Err(problem) => return Err((problem, None)),
-    };
+    let stdin = input::read_stdin().map_err(|problem| (problem, None))?;
     match hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok()) {
         Ok(call) => Ok(call),
         Err(error) => Err((CommandError::data(error.to_string()), error.native)),
