@@ -575,6 +575,7 @@ class Kilo(OpenCode):
     binary = "kilo"
     finish = None
     cannot = {**OpenCode.cannot, **NO_PACKAGE}
+    refused = [("home/.config/kilo/plugin/hookexec.js", "\n}{\n")]
 
     def variables(self, port):
         switches = ["AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE"]
