@@ -129,7 +129,9 @@ impl Plan {
     /// Returns why no hook can be chosen for `input` by its tool.
     pub(crate) fn why_no_choice(&self, input: &Input) -> Option<String> {
         let (event, tool) = (self.contract.event, input.tool());
-        if !self.contract.tool_matched {
+        // Nearly every name is plain.
+        let is_plain = tool.bytes().all(|byte| byte.is_ascii_graphic());
+        if !self.contract.tool_matched || is_plain && (1..=MAX_TOOL_NAME).contains(&tool.len()) {
             None
         } else if tool.is_empty() {
             Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
