@@ -151,6 +151,8 @@ fn is_number(word: &Word) -> bool {
 /// Returns whether a builtin changes how the shell reads or runs what follows.
 pub(super) fn changes_the_shell(name: &str, words: &[Word]) -> bool {
     match name {
+        // Alone, it gives its redirections to all that follow.
+        "exec" => words.is_empty(),
         "set" => !words.iter().all(|word| word.is_known() && is_plain_setting(&word.text)),
         _ => CHANGERS.contains(&name),
     }

@@ -135,6 +135,13 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
         words = behind;
     }
     for names in row.subcommands {
+        // `runuser -u bob`: the row is for calls with this option.
+        if names[0].starts_with('-') {
+            if row.has_option(names, words) {
+                continue;
+            }
+            return None;
+        }
         let place = words.iter().position(|word| names.contains(&&*word.text))?;
         if place > 0 && !words[0].text.starts_with('-') {
             return None;
@@ -245,7 +252,9 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         if word.text == "--" && !goes_on {
             return Ok(rest);
         }
-        if !is_anywhere && (word.text == "-" || !word.text.starts_with('-')) {
+        let is_option =
+            word.text.starts_with('-') && (word.text != "-" || row.flags.contains(&"-"));
+        if !is_anywhere && !is_option {
             // It may become an option, if it is not the word that stands before the command.
             let is_command = word.is_known() || !word.may_be_option() || row.skip > 0;
             return if is_command { Ok(words) } else { Err(Inner::Shown(all)) };
@@ -331,13 +340,50 @@ impl Row {
             (None, []) => return Inner::Unknown,
         };
         match inner {
+            // `env -S` reads a backslash in its own way.
+            Inner::Text { text, .. } if self.begin == Begin::Assigns && text.contains('\\') => {
+                Inner::Unknown
+            }
             // `env -S` adds the words behind the text to it.
             Inner::Text { text, is_known } if self.begin == Begin::Assigns && !more.is_empty() => {
                 let (text, is_known) = (text + " " + &written(more), is_known && are_known(more));
                 Inner::Text { text, is_known }
             }
+            // Some programs run each text, and others the last one.
+            _ if self.begin != Begin::Assigns && self.has_text(more) => Inner::Unknown,
             other => other,
         }
+    }
+
+    /// Returns whether one of these options stands before the operands.
+    fn has_option(&self, names: &[&str], mut words: &[Word]) -> bool {
+        while let [word, rest @ ..] = words
+            && word.text.starts_with('-')
+            && word.text != "--"
+        {
+            words = rest;
+            for (option, value) in self.options_in(&word.text) {
+                if names.contains(&&*option) {
+                    return true;
+                }
+                if value.is_none() && matches!(self.takes(&option), Takes::Word) {
+                    words = rest.get(1..).unwrap_or_default();
+                }
+            }
+        }
+        false
+    }
+
+    /// Returns whether one of the words has an option with a text.
+    fn has_text(&self, words: &[Word]) -> bool {
+        for word in words {
+            for (option, _) in self.options_in(&word.text) {
+                if matches!(self.takes(&option), Takes::Text) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Returns the values that these options have before a command.

@@ -105,7 +105,9 @@ impl<'c> Arguments<'c> {
                 self.operands.extend(&words[at + 1..]);
                 return;
             }
-            if sure.starts_with('-') && sure != "-" {
+            // `-- x` is a comment of SQL.
+            let is_comment = sure.len() > 2 && sure[2..].starts_with(char::is_whitespace);
+            if sure.starts_with('-') && sure != "-" && !(is_comment && sure.starts_with("--")) {
                 at = self.option(at);
             } else {
                 self.operands.push(word);

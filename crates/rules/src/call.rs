@@ -12,7 +12,7 @@ use super::fit::Fit;
 use super::judge::{Checked, quoted};
 use super::mentions::{self, Mention};
 use super::part::{Finder, has_wildcard};
-use super::paths::{Here, PathPattern, names, real, rooted, take_away};
+use super::paths::{Here, PathPattern, is_only_wild, names, real, rooted, take_away};
 use super::place::{Place, Places, Scene};
 use super::tool_files;
 use super::tools::CalledTool;
@@ -229,7 +229,7 @@ impl<'c> CallReading<'c> {
             // `.env*` is `.env`, too, even if there is none yet.
             meant.push(PathBuf::from(path.trim_end_matches('*')));
         }
-        if mention.certainty == Certainty::Known && has_wildcard(text) {
+        if mention.certainty == Certainty::Known && is_only_wild(text) {
             return Ok(meant);
         }
         let Ok(found) = self.finder.find(&meant[0], self.dots) else {

@@ -338,12 +338,10 @@ fn is_certain(option: &GivenOption<'_>, wanted: Option<&str>, given: &Arguments<
         (None, None) => !option.is_before_off() || !given.may_take_behind(option),
         (Some(wanted), Some((word, given))) => word.is_known() && glob(wanted, given),
         // The pattern says that it takes one.
-        (Some(wanted), None) => match option.behind {
-            Some(word) => {
-                word.is_known() && glob(wanted, &word.text) && given.may_take_behind(option)
-            }
-            None => false,
-        },
+        (Some(wanted), None) => {
+            let behind = option.behind.filter(|word| word.is_known() && glob(wanted, &word.text));
+            behind.is_some() && given.may_take_behind(option)
+        }
     }
 }
 

@@ -75,6 +75,12 @@ fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec
     let database = words_of_database(&Arguments::of(client));
     let mut whole = client.clone();
     add_input(client, before, &mut whole.words);
+    for word in &mut whole.words[client.words.len()..] {
+        // A comment at its beginning is no option.
+        if word.text.starts_with('-') {
+            *word = word.clone().behind("\n");
+        }
+    }
     let given = Arguments::of(&whole);
     let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
     for word in &given.operands {
@@ -342,7 +348,7 @@ fn ends_word(letter: char) -> bool {
 fn without_comments(text: &str) -> String {
     let mut statements = String::new();
     for line in text.lines() {
-        if !line.trim_start().starts_with('\\') {
+        if !line.trim_start().starts_with(['\\', '.']) {
             statements.push_str(line);
             statements.push('\n');
         }

@@ -35,7 +35,7 @@ pub(super) struct Mention {
     pub(super) texts: Texts,
     /// Whether it stands in a text that can't be read.
     pub(super) unsure: bool,
-    /// How far the shell gives the program the text as it is. A wildcard in a known one stands for itself.
+    /// How far the shell gives the program the text as it is. A known `.*` is for a program, and finds no files.
     pub(super) certainty: Certainty,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,

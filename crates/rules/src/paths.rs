@@ -291,7 +291,7 @@ fn address_of(file: &Path) -> Option<&str> {
 }
 
 /// Returns whether a part of a path is made of wildcards.
-fn is_only_wild(part: &str) -> bool {
+pub(super) fn is_only_wild(part: &str) -> bool {
     part.contains(['*', '?']) && part.chars().all(|letter| "*?.[]!^{},".contains(letter))
 }
 

@@ -251,10 +251,9 @@ fn check(written: &str) -> Result<(), Mistake> {
     for word in written.split_whitespace() {
         if let Some((option, value)) = word.split_once('|')
             && option.starts_with('-')
-            && option.contains('=')
+            && let Some((name, _)) = option.split_once('=')
             && !value.contains(['-', '=', '@', '$'])
         {
-            let name = option.split('=').next().unwrap_or_default();
             let hint = format!("write `{option}|{name}={value}` for another value of the option");
             return mistake(format!("`{value}` is an operand in `{word}`"), hint);
         }
