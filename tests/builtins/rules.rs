@@ -446,8 +446,8 @@ async fn a_call_implies_further_commands() {
         { type: rule, deny: no, commands: ['sql drop'], except: { commands: ['* * *_test|*_ENV=test'] } }
         deny psql -c 'drop table x'
         deny psql <<E\\n-- clean up\\ndrop table x;\\nE
-        deny sqlite3 a.db '-- clean up\\ndrop table x'
         deny sqlite3 a.db <<E\\n.mode csv\\ndrop table x;\\nE
+        deny psql <<E\\nselect * from a\\n.b; drop table x;\\nE
         - psql -d app_test -c 'drop table x'
         deny psql -U app_test -d app -c 'drop table x'
         { type: rule, deny: no, commands: ['rails db:drop'], except: { commands: ['* * *_ENV=test'] } }

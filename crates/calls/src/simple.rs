@@ -63,8 +63,9 @@ impl Found {
         let name = base_name(&program.text);
         self.evaluates |= shells::evaluates(&name, arguments);
         self.is_doubtful |= shells::changes_the_shell(&name, arguments);
-        // Some shells run it as a program, for which `>` is a redirection.
-        command.is_certain &= name != "[[";
+        // Some shells run `[[` as a program, for which `>` is a redirection. What `runuser` runs depends on
+        // the order and the beginnings of its options.
+        command.is_certain &= !matches!(&*name, "[[" | "runuser");
         let takes_code = is_interpreter(&name);
         let mut inputs = command.redirections.clone();
         inputs.retain(|input| input.is_input() && (input.is_file() || !takes_code));

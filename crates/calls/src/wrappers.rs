@@ -339,19 +339,25 @@ impl Row {
             (None, [text, more @ ..]) => (text_of_c(Some(text)), more),
             (None, []) => return Inner::Unknown,
         };
-        match inner {
-            // `env -S` reads a backslash in its own way.
-            Inner::Text { text, .. } if self.begin == Begin::Assigns && text.contains('\\') => {
-                Inner::Unknown
-            }
-            // `env -S` adds the words behind the text to it.
-            Inner::Text { text, is_known } if self.begin == Begin::Assigns && !more.is_empty() => {
-                let (text, is_known) = (text + " " + &written(more), is_known && are_known(more));
-                Inner::Text { text, is_known }
-            }
-            // Some programs run each text, and others the last one.
-            _ if self.begin != Begin::Assigns && self.has_text(more) => Inner::Unknown,
-            other => other,
+        if self.begin == Begin::Assigns {
+            // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
+            return match inner {
+                Inner::Text { text, .. } if text.contains('\\') => Inner::Unknown,
+                Inner::Text { text, is_known } if !more.is_empty() => {
+                    let is_known = is_known && are_known(more);
+                    Inner::Text { text: text + " " + &written(more), is_known }
+                }
+                other => other,
+            };
+        }
+        // Some programs run each text, and others the last one.
+        match (inner, self.next_text(more)) {
+            (inner, None) => inner,
+            (
+                Inner::Text { text, is_known },
+                Some(Inner::Text { text: next, is_known: is_sure }),
+            ) => Inner::Text { text: text + "\n" + &next, is_known: is_known && is_sure },
+            _ => Inner::Unknown,
         }
     }
 
@@ -374,16 +380,16 @@ impl Row {
         false
     }
 
-    /// Returns whether one of the words has an option with a text.
-    fn has_text(&self, words: &[Word]) -> bool {
-        for word in words {
-            for (option, _) in self.options_in(&word.text) {
+    /// Returns the text of the next option with one, if there is one.
+    fn next_text<'w>(&self, words: &'w [Word]) -> Option<Inner<'w>> {
+        for (at, word) in words.iter().enumerate() {
+            for (option, value) in self.options_in(&word.text) {
                 if matches!(self.takes(&option), Takes::Text) {
-                    return true;
+                    return Some(self.text(word, value, &words[at + 1..]));
                 }
             }
         }
-        false
+        None
     }
 
     /// Returns the values that these options have before a command.

@@ -105,9 +105,7 @@ impl<'c> Arguments<'c> {
                 self.operands.extend(&words[at + 1..]);
                 return;
             }
-            // `-- x` is a comment of SQL.
-            let is_comment = sure.len() > 2 && sure[2..].starts_with(char::is_whitespace);
-            if sure.starts_with('-') && sure != "-" && !(is_comment && sure.starts_with("--")) {
+            if sure.starts_with('-') && sure != "-" {
                 at = self.option(at);
             } else {
                 self.operands.push(word);

@@ -348,7 +348,10 @@ fn ends_word(letter: char) -> bool {
 fn without_comments(text: &str) -> String {
     let mut statements = String::new();
     for line in text.lines() {
-        if !line.trim_start().starts_with(['\\', '.']) {
+        // `sqlite3` has commands between statements.
+        let is_between = statements.is_empty() || statements.trim_end().ends_with(';');
+        let first = if is_between { ['\\', '.'] } else { ['\\'; 2] };
+        if !line.trim_start().starts_with(first) {
             statements.push_str(line);
             statements.push('\n');
         }
