@@ -76,7 +76,7 @@ fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec
     let mut whole = client.clone();
     add_input(client, before, &mut whole.words);
     for word in &mut whole.words[client.words.len()..] {
-        // A comment at its beginning is no option.
+        // A text may begin with a comment, which is not an option.
         if word.text.starts_with('-') {
             *word = word.clone().behind("\n");
         }
