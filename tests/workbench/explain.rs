@@ -135,6 +135,22 @@ fn a_rule_says_which_exception_took_it_away() {
 }
 
 #[test]
+fn a_call_that_nothing_decides_is_shown_as_it_was_read() {
+    let sandbox = Sandbox::new();
+    let rule = "{ type: rule, deny: no, commands: [rm -r] }";
+    sandbox.write("hooks.yaml", &format!("hooks: {{ pre_tool_use: [{{ hooks: [{rule}] }}] }}"));
+    let explain = ["explain", "pre_tool_use", "--config", "hooks.yaml"];
+    let shown = "it runs `env A=1 sh -c rm x`, `env: A=1 sh -c rm x`, `env: sh: rm x`";
+    for (command, is_shown) in [("env A=1 sh -c 'rm x'", true), ("env A=1 sh -c 'rm -r x'", false)]
+    {
+        let input = json!({ "tool_name": "shell", "tool_input": { "cmd": command } }).to_string();
+        let text = sandbox.hookexec(explain).stdin(input).run().stdout;
+        assert_eq!(text.contains("it runs `"), is_shown, "{text}");
+        assert!(!is_shown || text.contains(shown), "{text}");
+    }
+}
+
+#[test]
 fn the_reason_is_about_the_call_that_was_judged() {
     let sandbox = Sandbox::new();
     let rewrite = r#"    - matcher: shell
