@@ -126,7 +126,7 @@ fn test_evaluates(words: &[Word]) -> bool {
     let (mut evaluates, mut has_other) = (false, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
-        // `-eq$@` is `-eq` if there are no arguments.
+        // Without arguments `-eq$@` is `-eq`.
         let is_operator = ARITHMETIC.contains(&&word.text[..word.known]);
         evaluates |= is_operator || words.len() < 3 && may_be_test;
         let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
