@@ -556,6 +556,7 @@ fn hostile_texts_are_bounded() {
         many("find . -exec ", 2_500),
         format!("{}{}", many("find . -exec ", 1_000), many("a ", 9_000)),
         format!("{}ls", many("xargs ", 5_000)),
+        format!("git rebase {}main", many("-x a ", 9_000)),
         many("a\n", 16_000),
         many("a&&", 10_000),
         many("! ", 16_000),

@@ -273,6 +273,19 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
     Ok(words)
 }
 
+/// Returns the text of an option, and the words behind it.
+fn text_and_rest<'r>(
+    option: &Word,
+    value: Option<&str>,
+    behind: &'r [Word],
+) -> (Inner<'static>, &'r [Word]) {
+    match (value, behind) {
+        (Some(value), _) => (text_of_c(Some(&option.ending(value))), behind),
+        (None, [text, rest @ ..]) => (text_of_c(Some(text)), rest),
+        (None, []) => (Inner::Unknown, behind),
+    }
+}
+
 /// The word that an option takes from those behind it.
 enum Takes {
     Nothing,
@@ -332,33 +345,40 @@ impl Row {
         options
     }
 
-    /// Returns the text of an option, which stands in its word or behind it.
-    fn text<'w>(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'w> {
-        let (inner, more) = match (value, behind) {
-            (Some(value), _) => (text_of_c(Some(&word.ending(value))), behind),
-            (None, [text, more @ ..]) => (text_of_c(Some(text)), more),
-            (None, []) => return Inner::Unknown,
-        };
+    /// Returns the text of an option, which stands in its word or behind it, with those of the options that
+    /// follow: some programs run each text, and others the last one.
+    fn text(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'static> {
+        let (mut whole, mut rest) = text_and_rest(word, value, behind);
         if self.begin == Begin::Assigns {
             // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
-            return match inner {
+            return match whole {
                 Inner::Text { text, .. } if text.contains('\\') => Inner::Unknown,
-                Inner::Text { text, is_known } if !more.is_empty() => {
-                    let is_known = is_known && are_known(more);
-                    Inner::Text { text: text + " " + &written(more), is_known }
+                Inner::Text { text, is_known } if !rest.is_empty() => {
+                    let is_known = is_known && are_known(rest);
+                    Inner::Text { text: text + " " + &written(rest), is_known }
                 }
                 other => other,
             };
         }
-        // Some programs run each text, and others the last one.
-        match (inner, self.next_text(more)) {
-            (inner, None) => inner,
-            (
-                Inner::Text { text, is_known },
-                Some(Inner::Text { text: next, is_known: is_sure }),
-            ) => Inner::Text { text: text + "\n" + &next, is_known: is_known && is_sure },
-            _ => Inner::Unknown,
+        while let [word, behind @ ..] = rest {
+            rest = behind;
+            for (option, value) in self.options_in(&word.text) {
+                if !matches!(self.takes(&option), Takes::Text) {
+                    continue;
+                }
+                let (next, behind) = text_and_rest(word, value, behind);
+                let (Inner::Text { text, is_known }, Inner::Text { text: more, is_known: is_sure }) =
+                    (&mut whole, next)
+                else {
+                    return Inner::Unknown;
+                };
+                text.push('\n');
+                text.push_str(&more);
+                *is_known &= is_sure;
+                rest = behind;
+            }
         }
+        whole
     }
 
     /// Returns whether one of these options stands before the operands.
@@ -378,18 +398,6 @@ impl Row {
             }
         }
         false
-    }
-
-    /// Returns the text of the next option with one, if there is one.
-    fn next_text<'w>(&self, words: &'w [Word]) -> Option<Inner<'w>> {
-        for (at, word) in words.iter().enumerate() {
-            for (option, value) in self.options_in(&word.text) {
-                if matches!(self.takes(&option), Takes::Text) {
-                    return Some(self.text(word, value, &words[at + 1..]));
-                }
-            }
-        }
-        None
     }
 
     /// Returns the values that these options have before a command.
