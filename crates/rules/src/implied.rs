@@ -350,8 +350,8 @@ fn without_comments(text: &str) -> String {
     for line in text.lines() {
         // `sqlite3` has commands between statements.
         let is_between = statements.is_empty() || statements.trim_end().ends_with(';');
-        let first = if is_between { ['\\', '.'] } else { ['\\'; 2] };
-        if !line.trim_start().starts_with(first) {
+        let begun = line.trim_start();
+        if !(begun.starts_with('\\') || is_between && begun.starts_with('.')) {
             statements.push_str(line);
             statements.push('\n');
         }
