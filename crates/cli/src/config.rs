@@ -106,15 +106,17 @@ impl ConfigArgs {
     /// Returns what to load.
     pub(crate) fn options(&self, purpose: Purpose) -> Result<LoadOptions, CommandError> {
         let mut options = LoadOptions::default();
-        let unseen = match &self.cwd {
-            Some(directory) => std::path::absolute(directory),
-            None => std::env::current_dir(),
-        };
-        options.working_dir = Some(match unseen {
-            // Without time for the project, its directory is not looked at.
-            Ok(directory) if self.without_project => directory,
-            _ => self.project()?,
-        });
+        // Without time for the project, its directory is not looked at.
+        if self.without_project {
+            let unseen = match &self.cwd {
+                Some(directory) => std::path::absolute(directory),
+                None => std::env::current_dir(),
+            };
+            options.working_dir = unseen.ok();
+        }
+        if options.working_dir.is_none() {
+            options.working_dir = Some(self.project()?);
+        }
         options.files.clone_from(&self.config);
         options.isolated = self.isolated;
         options.without_project = self.without_project;
