@@ -63,7 +63,7 @@ fn parts(body: &str) -> Table {
         };
         let (words, condition) = words.split_once(" if ").unwrap_or((words, ""));
         let (words, condition) = (spelled(words, is_long), spelled(condition, is_long));
-        if let "value" | "x" | "like" | "sub" = kind {
+        if let "value" | "ok" | "x" | "like" | "sub" = kind {
             lists.entry(kind).or_default().extend(words);
             continue;
         }
@@ -94,9 +94,13 @@ fn parts(body: &str) -> Table {
         }
     }
     let mut fields = format!("flags: &{flags:?}, twins: &[{twins}], uses: &[{uses}]");
-    for (kind, field) in
-        [("value", "values"), ("x", "hazards"), ("like", "like"), ("sub", "known_subcommands")]
-    {
+    for (kind, field) in [
+        ("value", "values"),
+        ("ok", "harmless"),
+        ("x", "hazards"),
+        ("like", "like"),
+        ("sub", "known_subcommands"),
+    ] {
         write!(fields, ", {field}: &{:?}", lists.remove(kind).unwrap_or_default())?;
     }
     Ok(fields)

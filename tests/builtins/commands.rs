@@ -85,6 +85,35 @@ fn the_corpus_is_judged_as_expected() {
 }
 
 #[test]
+fn the_list_of_everyday_commands_lets_them_through() {
+    let root = tempfile::TempDir::new().unwrap();
+    std::fs::create_dir_all(root.path().join("build")).unwrap();
+    std::fs::create_dir_all(root.path().join("src/components")).unwrap();
+    let recipe = include_str!("../../examples/recipes/everyday.yaml");
+    let config = hookexec::Config::from_yaml(recipe, "everyday.yaml").unwrap();
+    let mut registry = hookexec::Registry::new();
+    hookexec_builtins::register(&mut registry);
+    let builder = hookexec::Executor::builder(config).registry(registry);
+    let executor = builder.working_dir(root.path()).build().unwrap();
+    let (mut count, mut refused) = (0, Vec::new());
+    for line in include_str!("../cases/everyday.txt").lines() {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let mut call = Input::call("shell").arg("command", command(line));
+        call.cwd = root.path().to_string_lossy().into_owned();
+        count += 1;
+        let (said, _) = answer(&executor, &call);
+        if said != "allow" {
+            refused.push(line);
+        }
+    }
+    assert_eq!(count, 300);
+    // A program that takes words of a pipe, another repository, a variable of Python, and unknown words.
+    assert!(refused.len() <= 9, "{}", refused.join("\n"));
+}
+
+#[test]
 fn other_tools_and_texts_for_other_shells_are_never_allowed() {
     let allow = rule(json!({ "allow": true, "commands": ["git status"] }));
     let otherwise = rule(json!({ "allow": true, "commands": ["git status"], "otherwise": "deny" }));
@@ -166,7 +195,7 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
         (bash("ls; $x y"), "`$x y` runs what can't be known"),
         (bash("ls > b"), "`ls` has a redirection to `b`"),
         (bash("> b"), "a redirection to `b`"),
-        (bash("cat < b"), "`cat` has a redirection from `b`"),
+        (bash("cat <> b"), "`cat` has a redirection to `b`"),
         (bash("PATH=/tmp ls"), "`ls` has an assignment: `PATH=/tmp`"),
         (bash("x=1"), "an assignment: `x=1`"),
         (bash("ls $(date)"), "`date` is not listed"),
@@ -175,13 +204,10 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             "`ls $(git status)` can't be known before it runs: `$(git status)`",
         ),
         (bash("ls '$x' $y"), "`ls $x $y` can't be known before it runs: `$y`"),
-        (
-            bash("ls | xargs cat"),
-            "`xargs cat` is not listed: `*` in `xargs *` does not stand for `cat`",
-        ),
+        (bash("ls | xargs cat"), "`cat` can't be known before it runs"),
         (
             bash("find . -delete"),
-            "`find . -delete` is not listed: `*` in `find *` does not stand for `-delete`",
+            "`find . -delete` is not listed: `*` in `find *` does not stand for `-delete`; `-*` stands for any option",
         ),
         (bash("cat <<EOF\n$(ls)\nEOF"), "`cat` can't be known before it runs: `$(ls)\n`"),
         (bash("ls '"), UNREADABLE),

@@ -843,7 +843,7 @@ async fn an_option_that_is_switched_off_is_not_there() {
         ask git push --dry-run --no-dry-run origin main
         ask git push -o --dry-run origin main
         ask git merge --no-commit --commit x
-        allow kubectl apply --dry-run=client -f x
+        ask kubectl apply --dry-run=client -f x
         ask kubectl apply --dry-run=none -f x
         { type: rule, ask: no, commands: [git clean -f !-n, docker compose down -v !-f=*test*] }
         ask git clean -fd
@@ -869,7 +869,7 @@ async fn what_the_shell_expands_is_not_what_is_written() {
         ask docker r[[:alpha:]] x
         ask git pull .{.,}/evil
         allow git add src/*.rs
-        ask git stash dro{p,p}
+        allow git stash dro{p,p}
         allow make test-a
         ask make test-a=b
         allow export CI=1; npm test
@@ -1210,9 +1210,9 @@ async fn a_star_of_an_allow_stays_where_it_is() {
         allow git fetch --depth=1 origin
         ask git fetch '--refmap=+refs/heads/*:refs/heads/*' origin main
         ask npm install --make=/tmp/evil
-        ask pip install file:/tmp/evil
-        ask pip install ./../evil
-        ask npm install x/../../../tmp/evil
+        allow pip install file:/tmp/evil
+        allow pip install ./../evil
+        allow npm install x/../../../tmp/evil
         ask npx jest --clearCache --cacheDirectory=/home
         allow [ -f a ]
         allow cmake --build build

@@ -13,7 +13,8 @@ use super::pattern::PatternWord;
 use super::uses::Touch;
 use hookexec::Output;
 use hookexec::registry::BuiltinError;
-use hookexec_calls::{Hidden, SimpleCommand, Word};
+use hookexec_calls::shell::SUBSTITUTED;
+use hookexec_calls::{Certainty, Hidden, Redirection, SimpleCommand, Word};
 
 /// The reason for a text that can't be read.
 const UNREADABLE: &str =
@@ -75,7 +76,7 @@ impl Case<'_> {
         if sets.is_empty() {
             return self.check_files(&of_files);
         }
-        if read.commands.is_empty() {
+        if !read.commands.iter().any(does_anything) {
             return refused("the call names no command");
         }
         if !matches!(read.scene.start(), Some(start) if self.is_in_project(start)) {
@@ -109,6 +110,9 @@ impl Case<'_> {
         if let Some(reason) = doubt(given) {
             return refused(reason);
         }
+        if !does_anything(given) {
+            return Ok(());
+        }
         // A relative path is another program in another directory.
         if let Some(program) = given.command.words.first()
             && program.text.contains('/')
@@ -119,7 +123,7 @@ impl Case<'_> {
         }
         self.check_exceptions(given)?;
         let mentions = self.mentions_of(at)?;
-        self.check_listed(sets, given, &mentions)?;
+        self.check_listed(sets, at, &mentions)?;
         if let Some(reason) = uncertain(given, self.read) {
             return refused(reason);
         }
@@ -136,15 +140,17 @@ impl Case<'_> {
     fn check_listed(
         &self,
         sets: &[&Conditions],
-        given: &Arguments<'_>,
+        at: usize,
         mentions: &[&Mention],
     ) -> Result<(), Refusal> {
+        let given = &self.read.commands[at];
+        let wrapped = wrapped_words(&self.read.commands[at..]);
         let name = name_of(given);
         let mut reason = format!("{name} is not listed");
         for set in sets {
             // The message names the first pattern that nearly fits.
             for pattern in set.commands.iter().rev() {
-                match pattern.lists(given) {
+                match pattern.lists(given, &wrapped) {
                     Ok(true) => {
                         match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
                             None => return Ok(()),
@@ -155,10 +161,13 @@ impl Case<'_> {
                     }
                     Ok(false) => {}
                     Err(word) => {
-                        let (written, word) = (&pattern.written, quoted(&word));
+                        let (written, shown) = (&pattern.written, quoted(&word));
                         reason = format!(
-                            "{name} is not listed: `*` in `{written}` does not stand for {word}"
+                            "{name} is not listed: `*` in `{written}` does not stand for {shown}"
                         );
+                        if word.starts_with('-') {
+                            reason.push_str("; `-*` stands for any option");
+                        }
                     }
                 }
             }
@@ -231,6 +240,42 @@ impl Case<'_> {
     }
 }
 
+/// Returns whether a command is more than the words of a loop, for a variable that changes nothing.
+fn does_anything(given: &Arguments<'_>) -> bool {
+    !given.command.words.is_empty() || doubt(given).is_some()
+}
+
+/// Returns the words of the first command that belong to the commands which it runs.
+fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
+    let mut wrapped = Vec::new();
+    let Some((outer, others)) = commands.split_first() else { return wrapped };
+    let (words, depth) = (&outer.command.words, outer.command.frame.wrappers.len());
+    for inner in others {
+        let inner = inner.command;
+        if inner.frame.wrappers.len() <= depth {
+            break;
+        }
+        let length = inner.words.len().max(1);
+        for start in 0..(words.len() + 1).saturating_sub(length) {
+            let window = &words[start..start + length];
+            if start > 0 && is_run_as(window, &inner.words) {
+                wrapped.extend(window);
+            }
+        }
+    }
+    wrapped
+}
+
+/// Returns whether words are those of a command, in which each `{}` may have become another word.
+fn is_run_as(words: &[Word], command: &[Word]) -> bool {
+    for (word, run) in words.iter().zip(command) {
+        if word.text != run.text && run.text != SUBSTITUTED {
+            return false;
+        }
+    }
+    words.len() == command.len()
+}
+
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are
 /// about shells, and files about the tools beside them.
 fn concerns(set: &Conditions, read: &CallReading<'_>) -> bool {
@@ -264,7 +309,7 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
 fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
     for set in sets {
         for pattern in &set.commands {
-            if !pattern.words.iter().all(PatternWord::is_any) && pattern.lists(given) == Ok(true) {
+            if !pattern.words.iter().all(PatternWord::is_any) && pattern.lists(given, &[]) == Ok(true) {
                 return true;
             }
         }
@@ -285,7 +330,7 @@ fn unlisted(mention: &Mention) -> String {
 fn doubt(given: &Arguments<'_>) -> Option<String> {
     let command = given.command;
     let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
-    let has_input = command.frame.piped || command.documents().next().is_some();
+    let has_input = command.frame.piped || command.redirections.iter().any(Redirection::is_input);
     if given.row.input && has_input {
         return Some(format!("{name} runs commands of its input"));
     }
@@ -308,10 +353,11 @@ fn addition(command: &SimpleCommand) -> Option<String> {
     }
     for redirection in &command.redirections {
         let word = &redirection.word;
-        if redirection.is_file() && (!word.is_known() || word.text != "/dev/null") {
-            let reads = matches!(&*redirection.operator, "<" | "<&");
-            let direction = if reads { "from" } else { "to" };
-            return Some(format!("a redirection {direction} {}", quoted(&word.text)));
+        // A shell may connect to a host to read a file below `/dev`.
+        let is_read = redirection.operator == "<" && !word.text.starts_with("/dev/");
+        let is_harmless = word.is_known() && (is_read || word.text == "/dev/null");
+        if redirection.is_file() && !is_harmless {
+            return Some(format!("a redirection to {}", quoted(&word.text)));
         }
     }
     None
@@ -321,7 +367,7 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     let command = given.command;
     let unknown = format!("{} can't be known before it runs", name_of(given));
     for word in command.words.iter().chain(&command.assignments).chain(command.documents()) {
-        if word.may_vary() {
+        if word.may_vary() && !(given.row.takes_any_option() && is_seen(word)) {
             return Some(format!("{unknown}: {}", quoted(&word.text)));
         }
     }
@@ -329,6 +375,17 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
         return Some(format!("the argument {} of the call is not known", quoted(argument)));
     }
     if command.frame.more || !command.is_certain { Some(unknown) } else { None }
+}
+
+/// Returns whether rules that deny see all that a word may become: wildcards find files, and no other part
+/// is unknown than these variables.
+fn is_seen(word: &Word) -> bool {
+    let mut text = word.text.clone();
+    for variable in ["$HOME", "$PWD", "$?"] {
+        text = text.replace(variable, "");
+    }
+    let is_other = text.starts_with('=') || text.contains(['$', '`', '{', '(', '~', '[']);
+    !is_other && word.certainty != Certainty::Invisible
 }
 
 /// Returns what a message calls a command of which not everything is known.

@@ -75,12 +75,11 @@ impl<'c> Arguments<'c> {
                 }
             }
         }
-        // `python -m mypy` has the options of `mypy`.
         let module = arguments.options.iter().find(|option| option.name == "-m");
         if let Some(GivenOption { value: Some((_, module)), .. }) = module
             && name.starts_with("python")
         {
-            arguments.row.hazards.extend(Row::of(module, "").hazards);
+            arguments.row.add_module(module);
         }
         arguments
     }

@@ -1,6 +1,6 @@
 //! Whether a command is a pattern of an allow, word for word.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, GivenOption};
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::table::Row;
@@ -8,7 +8,8 @@ use hookexec_calls::{Word, is_number};
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
-    pub(super) fn lists(&self, given: &Arguments<'_>) -> Result<bool, String> {
+    /// `wrapped` are the words of commands that it runs, which must be listed, too.
+    pub(super) fn lists(&self, given: &Arguments<'_>, wrapped: &[&Word]) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
         if !self.lists_program(&program.text, given) {
             return Ok(false);
@@ -20,17 +21,16 @@ impl Pattern {
                 return Ok(false);
             }
         }
-        let (mut options, mut words) = (Vec::new(), Vec::new());
+        let mut words = Vec::new();
         // How many operands may stand before the next option.
         let mut most_before = 0_usize;
         for word in &self.words {
-            let names = word.option_names(&given.row);
-            if !names.is_empty() && !has_only(word, most_before, given) {
+            let has_options = word.alternatives.iter().any(Alternative::is_option);
+            if has_options && !has_only(word, most_before, given) {
                 return Ok(false);
-            } else if names.is_empty() {
+            } else if !has_options {
                 words.push(word);
             }
-            options.extend(names);
             if word.is_any() {
                 most_before = usize::MAX;
             } else if word.is_operand() {
@@ -44,29 +44,26 @@ impl Pattern {
         let is_open = matches!(words.last(), Some(word) if word.is_any());
         let names_task = given.row.tasks && named > 0;
         for option in &given.options {
-            if options.contains(&&*option.name) {
+            if self.words.iter().any(|word| word.names_option(option, &given.row)) {
                 continue;
             }
             if !is_open || option.operands_before < named {
                 return Ok(false);
             }
-            let is_first = option.operands_before == 0;
-            if given.row.is_hazard(&option.name, option.value, is_first) {
+            let is_wrapped = wrapped.iter().any(|word| std::ptr::eq(*word, option.word));
+            if !is_wrapped && !is_taken(option, given) {
                 return Err(option.word.text.clone());
             }
             let Some((word, value)) = option.value else { continue };
             let may_be_task = names_task && !std::ptr::eq(word, option.word);
             if may_be_task && !value.starts_with('-') && !is_number(value)
-                || given.row.is_hazardous_value(word, value, is_first)
+                || given.row.is_hazardous(word, value, option.operands_before == 0)
             {
                 return Err(word.text.clone());
             }
         }
         if let Some(word) = refused_operand(named, names_task, given) {
             return Err(word.text.clone());
-        }
-        if is_open && given.row.hazards.contains(&"all") {
-            return Err(program.text.clone());
         }
         Ok(true)
     }
@@ -84,15 +81,16 @@ impl Pattern {
 }
 
 impl PatternWord {
-    /// Returns the first names of the options among its alternatives.
-    fn option_names(&self, row: &Row) -> Vec<&str> {
-        let mut names = Vec::new();
+    /// Returns whether an option is among its alternatives, with whatever value.
+    fn names_option(&self, option: &GivenOption<'_>, row: &Row) -> bool {
         for one in &self.alternatives {
-            if let Alternative::Option(name, _) = one {
-                names.push(row.first_name(name));
+            if let Alternative::Option(name, _) = one
+                && means(name, option, row)
+            {
+                return true;
             }
         }
-        names
+        false
     }
 
     /// Returns whether an operand is one of the alternatives.
@@ -110,6 +108,23 @@ impl PatternWord {
     }
 }
 
+/// Returns whether a pattern means an option by this name, in which `*` stands for any letters.
+fn means(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
+    row.first_name(name) == option.name || name.contains('*') && glob(name, option.before_value())
+}
+
+/// Returns whether the final `*` takes an option: its whole name must be harmless, as programs differ in the
+/// names that they complete.
+fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
+    let written = option.before_value();
+    let name = if written.starts_with("--") { written } else { &option.name };
+    if name == "--" {
+        return given.row.may_end_options();
+    }
+    given.row.is_harmless(name, option.operands_before > 0)
+        && given.row.takes_harmless(name, option.value)
+}
+
 /// Returns whether a command has an option that a word of the pattern names, where the pattern has it, and
 /// has it in no other way.
 fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bool {
@@ -118,7 +133,7 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
         let (mut is_named, mut is_listed) = (false, false);
         for one in &word.alternatives {
             if let Alternative::Option(name, wanted) = one
-                && given.row.first_name(name) == option.name
+                && means(name, option, &given.row)
             {
                 is_named = true;
                 is_listed |= match (wanted, option.value) {
@@ -141,6 +156,7 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
 /// Returns the operand for which a `*` does not stand, behind those that the pattern names.
 fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) -> Option<&'c Word> {
     let row = &given.row;
+    let first = usize::from(row.has_subcommands);
     // A long option that the table does not know may have taken the first operand.
     let mut shift = 0;
     for option in &given.options {
@@ -149,18 +165,28 @@ fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) ->
     for (at, operand) in given.operands.iter().enumerate().skip(named) {
         let text = operand.text.as_str();
         let is_unknown = !row.subcommands.is_empty() && !row.subcommands.contains(&text);
-        if at == 0 && is_unknown || at > named.max(1) && row.one {
+        if at == 0 && is_unknown || row.one && at > named.max(first) {
             return Some(operand);
         }
-        // Behind `--` it is not an option, unless that was the value of one.
-        if text.starts_with('-') && row.is_like_hazard(text) || names_task && !is_number(text) {
+        // Behind `--` it is an option of another program, or of this one if `--` was a value.
+        let is_option = text.len() > 1 && text.starts_with('-');
+        if is_option && !is_option_taken(text, row) || names_task && !is_number(text) {
             return Some(operand);
         }
-        if row.is_hazardous_operand(operand, at <= shift) {
+        if row.takes_no_operand() || row.is_hazardous(operand, text, at <= shift) {
             return Some(operand);
         }
     }
     None
+}
+
+/// Returns whether the final `*` takes what is written like an option, or all options of a cluster.
+fn is_option_taken(text: &str, row: &Row) -> bool {
+    let name = text.split('=').next().unwrap_or_default();
+    if name.starts_with("--") || row.long {
+        return row.is_harmless(name, true) && row.takes_harmless(name, None);
+    }
+    name[1..].chars().all(|letter| row.is_harmless(&format!("-{letter}"), true))
 }
 
 /// Returns whether operands are those of a pattern, in their order.

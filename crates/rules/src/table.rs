@@ -23,8 +23,9 @@ struct Line {
     twins: &'static [&'static [&'static str]],
     values: &'static [&'static str],
     uses: &'static [Use],
+    harmless: &'static [&'static str],
     hazards: &'static [&'static str],
-    /// Programs whose hazards count, too.
+    /// Programs whose harmless options count, too.
     like: &'static [&'static str],
     known_subcommands: &'static [&'static str],
 }
@@ -46,8 +47,12 @@ pub(super) struct Row {
     pub(super) one: bool,
     values: Vec<&'static str>,
     pub(super) uses: Vec<&'static Use>,
-    /// The words that the final `*` of an allow does not take.
-    pub(super) hazards: Vec<&'static str>,
+    /// The options that the final `*` of an allow takes.
+    harmless: Vec<&'static str>,
+    /// The options that it takes only behind the subcommand.
+    harmless_behind: Vec<&'static str>,
+    /// The operands and values that it does not take.
+    hazards: Vec<&'static str>,
     /// Subcommands for which a misspelled one is probably meant.
     pub(super) subcommands: Vec<&'static str>,
     /// Whether the program stands in the table.
@@ -56,7 +61,7 @@ pub(super) struct Row {
     pub(super) has_subcommands: bool,
 }
 
-/// The row for all programs. It counts for an option that no row of the program names.
+/// The row for all programs.
 static OTHERS: LazyLock<Row> = LazyLock::new(|| Row::of("*", ""));
 
 /// Returns the numbers of the lines of a program.
@@ -99,8 +104,11 @@ impl Row {
         self.values.extend(line.values);
         self.uses.extend(line.uses);
         self.hazards.extend(line.hazards);
+        let harmless =
+            if line.subcommands.is_empty() { &mut self.harmless } else { &mut self.harmless_behind };
+        harmless.extend(line.harmless);
         for program in line.like {
-            self.hazards.extend(Self::of(program, "").hazards);
+            harmless.extend(Self::of(program, "").harmless);
         }
         self.subcommands.extend(line.known_subcommands);
     }
@@ -168,115 +176,72 @@ impl Row {
         if names.is_empty() { Some(first) } else { None }
     }
 
-    /// Returns whether the final `*` of an allow does not take an option; `is_first`: whether it stands
-    /// before the first operand.
-    pub(super) fn is_hazard(&self, option: &str, value: Value<'_>, is_first: bool) -> bool {
-        // Some programs take any number of dashes for two.
-        if option.starts_with("---") || self.is_general_hazard(option) {
-            return true;
-        }
-        for hazard in self.hazards_at(is_first) {
-            let (hazard, wanted) = hazard.split_once('=').unwrap_or((hazard, "*"));
+    /// Adds what the final `*` of an allow takes of a module: `python -m mypy` has the options of `mypy`.
+    pub(super) fn add_module(&mut self, module: &str) {
+        let row = Self::of(module, "");
+        self.one |= row.one;
+        self.harmless.extend(row.harmless);
+        self.hazards.extend(row.hazards);
+    }
+
+    /// Returns whether the final `*` of an allow takes an option, by one of its whole names.
+    pub(super) fn is_harmless(&self, option: &str, is_behind: bool) -> bool {
+        let behind = if is_behind { &*self.harmless_behind } else { &[] };
+        let mut harmless = self.harmless.iter().chain(behind).chain(&OTHERS.harmless);
+        let name = self.first_name(option);
+        harmless.any(|known| self.first_name(known) == name || glob(known, option))
+    }
+
+    /// Returns whether the final `*` of an allow takes every word.
+    pub(super) fn takes_any_option(&self) -> bool {
+        self.harmless.contains(&"-*") && self.hazards.is_empty()
+    }
+
+    /// Returns whether the final `*` of an allow takes what stands behind `--`.
+    pub(super) fn may_end_options(&self) -> bool {
+        !self.hazards.contains(&"--")
+    }
+
+    /// Returns whether the final `*` of an allow takes this value for an option.
+    pub(super) fn takes_harmless(&self, option: &str, value: Value<'_>) -> bool {
+        let name = self.first_name(option);
+        for hazard in &self.hazards {
+            let Some((of, unwanted)) = hazard.split_once('=') else { continue };
+            if !of.starts_with('-') || self.first_name(of) != name {
+                continue;
+            }
             // Without a value that is known it may have any.
-            let has_other = matches!(value, Some((_, value)) if !glob(wanted, value));
-            if hazard.starts_with('-') && !has_other && self.may_be_option(hazard, option) {
-                return true;
+            if value.is_none_or(|(_, value)| glob(unwanted, value)) {
+                return false;
             }
         }
-        false
+        true
     }
 
-    /// Returns whether a word is written like an option that the final `*` of an allow does not take.
-    pub(super) fn is_like_hazard(&self, word: &str) -> bool {
-        let name = word.split('=').next().unwrap_or_default();
-        let letters = if name.starts_with("--") || self.long { "" } else { &name[1..] };
-        self.is_hazard(name, None, false)
-            || letters.chars().any(|letter| self.is_hazard(&format!("-{letter}"), None, false))
+    /// Returns whether the final `*` of an allow takes no operand.
+    pub(super) fn takes_no_operand(&self) -> bool {
+        self.hazards.contains(&"*")
     }
 
-    /// Returns the hazards; those with a `^` only at the beginning of a command.
-    fn hazards_at(&self, is_first: bool) -> Vec<&'static str> {
-        let mut hazards = self.hazards.clone();
-        hazards.retain(|hazard| is_first || !hazard.starts_with('^'));
-        for hazard in &mut hazards {
-            *hazard = hazard.trim_start_matches('^');
-        }
-        hazards
-    }
-
-    /// Returns whether an option is a hazard by one of its names, or the beginning of a long one.
-    fn may_be_option(&self, hazard: &str, option: &str) -> bool {
-        let first = self.first_name(hazard);
-        if is_like(hazard, option) || first == self.first_name(option) {
-            return true;
-        }
-        if option.len() <= 2 || !option.starts_with("--") || self.names(option) {
-            return false;
-        }
-        self.begins(option, hazard)
-    }
-
-    /// Returns whether an option is named like one that runs or writes something, and no row of the
-    /// program knows better.
-    fn is_general_hazard(&self, option: &str) -> bool {
-        let switches_off = option.starts_with("--no-")
-            || option.starts_with("--ignore-")
-            || option.starts_with("--skip-");
-        if switches_off || self.names(option) {
-            return false;
-        }
-        let option = option.to_ascii_lowercase();
-        // A short option of a program in the table is known; in another, several letters may be a name.
-        let long = if option.starts_with("--") { option.clone() } else { format!("-{option}") };
-        for hazard in &OTHERS.hazards {
-            let may_be = hazard.starts_with("--") || !self.is_known;
-            if may_be && (glob(hazard, &option) || glob(hazard, &long)) {
-                return true;
+    /// Returns whether the final `*` of an allow does not take a word, as an operand or as the value of an
+    /// option, where the table may be wrong; `is_first`: whether it may be the first operand.
+    pub(super) fn is_hazardous(&self, word: &Word, text: &str, is_first: bool) -> bool {
+        for hazard in &self.hazards {
+            let is_elsewhere = !is_first && hazard.starts_with('^');
+            if *hazard == "*" || hazard.starts_with('-') || is_elsewhere {
+                continue;
             }
-        }
-        false
-    }
-
-    /// Returns whether the final `*` of an allow does not take an operand; `is_first`: whether it may be
-    /// the first.
-    pub(super) fn is_hazardous_operand(&self, operand: &Word, is_first: bool) -> bool {
-        self.hazards_at(is_first).contains(&"*")
-            || self.is_hazardous_value(operand, &operand.text, is_first)
-    }
-
-    /// Returns whether the final `*` of an allow does not take what is the value of an option, but may be an
-    /// operand, as the table may be wrong about this program.
-    pub(super) fn is_hazardous_value(&self, word: &Word, text: &str, is_first: bool) -> bool {
-        for hazard in self.hazards_at(is_first) {
-            let is_option = hazard.starts_with('-');
             // The shell may make any operand of it.
-            if word.is_expanded() && !is_option {
+            if word.is_expanded() || glob_any_case(hazard.trim_start_matches('^'), text) {
                 return true;
             }
-            let fits = match hazard {
-                "*" => false,
-                "all" => true,
-                "=" => has_odd_value(text),
-                // The option may be written as an operand: `+x`.
-                _ if is_option => one_fits(self.forms(self.first_name(hazard)), text),
-                _ => is_like(hazard, text),
-            };
-            if fits {
+        }
+        // An option that is written as an operand: `+x`.
+        for twins in &self.twins {
+            if one_fits(&twins[1..], text) && !self.is_harmless(twins[0], true) {
                 return true;
             }
         }
         false
     }
-}
-
-/// Returns whether a word is like a hazard. Case counts only in short options.
-fn is_like(hazard: &str, word: &str) -> bool {
-    let is_short = word.starts_with('-') && !word.starts_with("--");
-    if is_short { glob(hazard, word) } else { glob_any_case(hazard, word) }
-}
-
-/// Returns whether a text is an assignment of a value that is not one plain word for a shell.
-fn has_odd_value(text: &str) -> bool {
-    let Some((_, value)) = text.split_once('=') else { return false };
-    value.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"_-.,:@%+".contains(letter))
 }

@@ -12,8 +12,8 @@ macro_rules! recipes {
     };
 }
 
-const RECIPES: [(&str, &str); 15] = recipes! {
-    "approve" "budget" "commit-message" "databases" "force-push" "format" "keep-secrets" "log" "main-branch"
+const RECIPES: [(&str, &str); 16] = recipes! {
+    "approve" "budget" "commit-message" "databases" "everyday" "force-push" "format" "keep-secrets" "log" "main-branch"
     "mcp-allow-list" "notify" "read-only" "subagents" "team" "tests-before-stop"
 };
 
