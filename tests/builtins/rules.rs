@@ -405,8 +405,8 @@ async fn statements_of_sql_are_commands() {
         ask psql < <(echo 'drop table x')
         ask psql <<< \"$(cat <<'E'\\ndrop table x\\nE\\n)\"
         ask psql -c \"$(echo 'drop table x')\"
-        - echo 'drop table x' > a; echo 'select 1' | psql
-        - echo 'drop table x' && psql -c 'select 1'
+        ask echo 'drop table x' > a; echo 'select 1' | psql
+        ask echo 'drop table x' && psql -c 'select 1'
         - echo 'drop table x' | ssh h cat
         - psql -c 'SELECT 1 -- drop table users'
         - psql -c \"SELECT 'drop table users'\"

@@ -309,7 +309,9 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
 fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
     for set in sets {
         for pattern in &set.commands {
-            if !pattern.words.iter().all(PatternWord::is_any) && pattern.lists(given, &[]) == Ok(true) {
+            if !pattern.words.iter().all(PatternWord::is_any)
+                && pattern.lists(given, &[]) == Ok(true)
+            {
                 return true;
             }
         }

@@ -136,35 +136,14 @@ fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
     words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
 }
 
-/// Adds the input of a client as words: here-documents, and what `echo` and `printf` print into its
-/// pipeline, or in a substitution of its words.
+/// Adds what a client may read as words: here-documents, and what `echo` and `printf` print before it, as a
+/// pipe may reach it through groups, shells and substitutions.
 fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<Word>) {
     words.extend(client.documents().cloned());
-    let mut reader = client;
-    let mut first = first_source(client, before);
-    for (at, other) in before.iter().enumerate().rev() {
-        if runs(other, reader) {
-            // A shell or `ssh` around a client gives it its own input.
-            reader = other;
-            first = first_source(other, &before[..at]);
-        } else if other.frame.pipeline < first {
-            continue;
-        }
+    for other in before {
         words.extend(other.documents().cloned());
         words.extend(printed_by(other));
     }
-}
-
-/// Returns the first pipeline whose output a command may read. Pipelines within its own have higher
-/// numbers. If the pipe begins outside of its group, it may read any: `echo x | { cd y; psql; }`.
-fn first_source(reader: &SimpleCommand, before: &[SimpleCommand]) -> usize {
-    let own = reader.frame.pipeline;
-    for other in before {
-        if other.frame.pipeline >= own && !other.frame.piped {
-            return own;
-        }
-    }
-    if reader.frame.piped { 0 } else { own }
 }
 
 /// Returns what `echo` or `printf` prints.

@@ -4,7 +4,7 @@ use super::arguments::{Arguments, GivenOption};
 use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::table::Row;
-use hookexec_calls::{Word, is_number};
+use hookexec_calls::Word;
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.
@@ -42,9 +42,8 @@ impl Pattern {
         }
         let named = words.iter().position(|word| word.is_any()).unwrap_or(words.len());
         let is_open = matches!(words.last(), Some(word) if word.is_any());
-        let names_task = given.row.tasks && named > 0;
         for option in &given.options {
-            if self.words.iter().any(|word| word.names_option(option, &given.row)) {
+            if self.names_option(option, &given.row) {
                 continue;
             }
             if !is_open || option.operands_before < named {
@@ -54,18 +53,30 @@ impl Pattern {
             if !is_wrapped && !is_taken(option, given) {
                 return Err(option.word.text.clone());
             }
-            let Some((word, value)) = option.value else { continue };
-            let may_be_task = names_task && !std::ptr::eq(word, option.word);
-            if may_be_task && !value.starts_with('-') && !is_number(value)
-                || given.row.is_hazardous(word, value, option.operands_before == 0)
+            if let Some((word, value)) = option.value
+                && given.row.is_hazardous(word, value, true)
             {
                 return Err(word.text.clone());
             }
         }
-        if let Some(word) = refused_operand(named, names_task, given) {
-            return Err(word.text.clone());
+        match refused_operand(named, given) {
+            Some(word) => Err(word.text.clone()),
+            None => Ok(true),
         }
-        Ok(true)
+    }
+
+    /// Returns whether the pattern names an option, with whatever value.
+    fn names_option(&self, option: &GivenOption<'_>, row: &Row) -> bool {
+        for word in &self.words {
+            for one in &word.alternatives {
+                if let Alternative::Option(name, _) = one
+                    && means(name, option, row)
+                {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     /// Returns whether the pattern lists the program of a command.
@@ -81,18 +92,6 @@ impl Pattern {
 }
 
 impl PatternWord {
-    /// Returns whether an option is among its alternatives, with whatever value.
-    fn names_option(&self, option: &GivenOption<'_>, row: &Row) -> bool {
-        for one in &self.alternatives {
-            if let Alternative::Option(name, _) = one
-                && means(name, option, row)
-            {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Returns whether an operand is one of the alternatives.
     fn lists(&self, operand: &Word) -> bool {
         for one in &self.alternatives {
@@ -118,11 +117,10 @@ fn means(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
 fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
     let written = option.before_value();
     let name = if written.starts_with("--") { written } else { &option.name };
-    if name == "--" {
-        return given.row.may_end_options();
+    match name {
+        "--" => !given.row.takes_no_operand(),
+        name => given.row.is_harmless(name, option.operands_before > 0),
     }
-    given.row.is_harmless(name, option.operands_before > 0)
-        && given.row.takes_harmless(name, option.value)
 }
 
 /// Returns whether a command has an option that a word of the pattern names, where the pattern has it, and
@@ -154,7 +152,7 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
 }
 
 /// Returns the operand for which a `*` does not stand, behind those that the pattern names.
-fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) -> Option<&'c Word> {
+fn refused_operand<'c>(named: usize, given: &Arguments<'c>) -> Option<&'c Word> {
     let row = &given.row;
     let first = usize::from(row.has_subcommands);
     // A long option that the table does not know may have taken the first operand.
@@ -169,8 +167,8 @@ fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) ->
             return Some(operand);
         }
         // Behind `--` it is an option of another program, or of this one if `--` was a value.
-        let is_option = text.len() > 1 && text.starts_with('-');
-        if is_option && !is_option_taken(text, row) || names_task && !is_number(text) {
+        let name = text.split('=').next().unwrap_or_default();
+        if text.len() > 1 && text.starts_with('-') && !row.is_harmless(name, true) {
             return Some(operand);
         }
         if row.takes_no_operand() || row.is_hazardous(operand, text, at <= shift) {
@@ -178,15 +176,6 @@ fn refused_operand<'c>(named: usize, names_task: bool, given: &Arguments<'c>) ->
         }
     }
     None
-}
-
-/// Returns whether the final `*` takes what is written like an option, or all options of a cluster.
-fn is_option_taken(text: &str, row: &Row) -> bool {
-    let name = text.split('=').next().unwrap_or_default();
-    if name.starts_with("--") || row.long {
-        return row.is_harmless(name, true) && row.takes_harmless(name, None);
-    }
-    name[1..].chars().all(|letter| row.is_harmless(&format!("-{letter}"), true))
 }
 
 /// Returns whether operands are those of a pattern, in their order.

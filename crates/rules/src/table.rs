@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use super::arguments::Value;
 use super::glob::{glob, glob_any_case, one_fits};
 use super::uses::{Touch, Use, Which};
 use hookexec_calls::Word;
@@ -39,8 +38,6 @@ pub(super) struct Row {
     pub(super) long: bool,
     /// Whether the program goes through the directories that it names.
     pub(super) deep: bool,
-    /// Whether each operand is a task of its own.
-    pub(super) tasks: bool,
     /// Whether the program runs commands of its input.
     pub(super) input: bool,
     /// Whether an allow takes one operand at most behind those that it names.
@@ -97,15 +94,17 @@ impl Row {
     fn add(&mut self, line: &'static Line) {
         self.long |= line.flags.contains(&"long");
         self.deep |= line.flags.contains(&"deep");
-        self.tasks |= line.flags.contains(&"tasks");
         self.input |= line.flags.contains(&"input");
         self.one |= line.flags.contains(&"one");
         self.twins.extend(line.twins);
         self.values.extend(line.values);
         self.uses.extend(line.uses);
         self.hazards.extend(line.hazards);
-        let harmless =
-            if line.subcommands.is_empty() { &mut self.harmless } else { &mut self.harmless_behind };
+        let harmless = if line.subcommands.is_empty() {
+            &mut self.harmless
+        } else {
+            &mut self.harmless_behind
+        };
         harmless.extend(line.harmless);
         for program in line.like {
             harmless.extend(Self::of(program, "").harmless);
@@ -187,35 +186,18 @@ impl Row {
     /// Returns whether the final `*` of an allow takes an option, by one of its whole names.
     pub(super) fn is_harmless(&self, option: &str, is_behind: bool) -> bool {
         let behind = if is_behind { &*self.harmless_behind } else { &[] };
-        let mut harmless = self.harmless.iter().chain(behind).chain(&OTHERS.harmless);
         let name = self.first_name(option);
-        harmless.any(|known| self.first_name(known) == name || glob(known, option))
+        for known in [&self.harmless, behind, &OTHERS.harmless].into_iter().flatten() {
+            if self.first_name(known) == name || glob(known, option) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns whether the final `*` of an allow takes every word.
     pub(super) fn takes_any_option(&self) -> bool {
         self.harmless.contains(&"-*") && self.hazards.is_empty()
-    }
-
-    /// Returns whether the final `*` of an allow takes what stands behind `--`.
-    pub(super) fn may_end_options(&self) -> bool {
-        !self.hazards.contains(&"--")
-    }
-
-    /// Returns whether the final `*` of an allow takes this value for an option.
-    pub(super) fn takes_harmless(&self, option: &str, value: Value<'_>) -> bool {
-        let name = self.first_name(option);
-        for hazard in &self.hazards {
-            let Some((of, unwanted)) = hazard.split_once('=') else { continue };
-            if !of.starts_with('-') || self.first_name(of) != name {
-                continue;
-            }
-            // Without a value that is known it may have any.
-            if value.is_none_or(|(_, value)| glob(unwanted, value)) {
-                return false;
-            }
-        }
-        true
     }
 
     /// Returns whether the final `*` of an allow takes no operand.
@@ -227,8 +209,7 @@ impl Row {
     /// option, where the table may be wrong; `is_first`: whether it may be the first operand.
     pub(super) fn is_hazardous(&self, word: &Word, text: &str, is_first: bool) -> bool {
         for hazard in &self.hazards {
-            let is_elsewhere = !is_first && hazard.starts_with('^');
-            if *hazard == "*" || hazard.starts_with('-') || is_elsewhere {
+            if *hazard == "*" || !is_first && hazard.starts_with('^') {
                 continue;
             }
             // The shell may make any operand of it.
