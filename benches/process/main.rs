@@ -29,6 +29,8 @@ struct Options {
     words: Vec<String>,
     /// Whether to get the guards of others first.
     install: bool,
+    /// Whether to measure only the lines about a whole policy.
+    policy: bool,
 }
 
 impl Options {
@@ -36,9 +38,9 @@ impl Options {
     fn read() -> Self {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let has = |option: &str| arguments.iter().any(|argument| argument == option);
-        let (measures, install) = (has("--bench"), has("--install"));
+        let (measures, install, policy) = (has("--bench"), has("--install"), has("--policy"));
         let words = arguments.into_iter().filter(|argument| !argument.starts_with('-'));
-        Self { samples: if measures { 400 } else { 6 }, words: words.collect(), install }
+        Self { samples: if measures { 400 } else { 6 }, words: words.collect(), install, policy }
     }
 
     /// Adds what `measure` finds when the line is wanted.
@@ -49,7 +51,8 @@ impl Options {
     }
 
     fn wants(&self, work: &str) -> bool {
-        self.words.is_empty() || self.words.iter().any(|word| work.contains(word.as_str()))
+        (self.words.is_empty() || self.words.iter().any(|word| work.contains(word.as_str())))
+            && (!self.policy || work.contains("policy"))
     }
 }
 

@@ -53,30 +53,37 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     options.add(findings, work, |samples| {
         let agent = Agent::with(RULE);
         let empty = compile(agent.home.path(), "empty", Linking::Dynamic);
-        agent.compare(work, samples, empty.to_str().unwrap(), &agent.hookexec)
+        agent.compare(work, samples, empty.to_str().unwrap(), &agent.hookexec, None)
     });
     let beside = |work: &str, guard: &str, samples| {
         let agent = Agent::with(RULE);
         agent.check(guard);
-        agent.compare(work, samples, &agent.hookexec, guard)
+        agent.compare(work, samples, &agent.hookexec, guard, None)
     };
     let work = "peers: a Python guard / hookexec with a builtin guard";
     options.add(findings, work, |samples| beside(work, &python_guard(), samples));
+    let under_policy = |work: &str, guard: &str, samples| {
+        let agent = Agent::with_policy(POLICY);
+        agent.check(guard);
+        agent.compare(work, samples, guard, &agent.hookexec, Some(0.95))
+    };
     for peer in PEERS {
         let work = format!("peers: {} / hookexec with a builtin guard", peer.name);
+        let whole = format!("peers: hookexec with the policy of `init --user` / {}", peer.name);
         let program = Path::new(PLACE).join(peer.program);
         if program.is_file() {
             let guard = format!("'{}' {}", program.display(), peer.arguments);
             options.add(findings, &work, |samples| beside(&work, &guard, samples));
-        } else if options.wants(&work) {
-            eprintln!("left out, use `just bench peers --install`: {work}");
+            options.add(findings, &whole, |samples| under_policy(&whole, &guard, samples));
+        } else if options.wants(&whole) {
+            eprintln!("left out, use `just bench peers --install`: {work}, {whole}");
         }
     }
     let work = "peers: hookexec with the Python guard as a hook / the Python guard alone";
     options.add(findings, work, |samples| {
         let guard = python_guard();
         let agent = Agent::with(&format!("{{ type: command, command: {} }}", json!(guard)));
-        agent.compare(work, samples, &guard, &agent.hookexec)
+        agent.compare(work, samples, &guard, &agent.hookexec, None)
     });
 }
 
@@ -99,6 +106,9 @@ fn python_guard() -> String {
 /// The guard of the command itself, which reads the call as a shell would.
 const RULE: &str = "{ type: rule, deny: no, commands: [rm] }";
 
+/// The policy that `hookexec init --user` writes.
+const POLICY: &str = include_str!("../../crates/cli/src/starter/user.yaml");
+
 /// A user of Claude Code with hookexec installed.
 struct Agent {
     home: TempDir,
@@ -110,13 +120,17 @@ struct Agent {
 impl Agent {
     /// Returns a user with one hook.
     fn with(hook: &str) -> Self {
+        Self::with_policy(&format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"))
+    }
+
+    /// Returns a user with a hooks file.
+    fn with_policy(policy: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         let project = home.path().join("project");
         fs::create_dir_all(project.join(".git")).unwrap();
         let directory = home.path().join(".config/hookexec");
         fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("hooks.yaml"), format!("pre_tool_use: [{{ hooks: [{hook}] }}]\n"))
-            .unwrap();
+        fs::write(directory.join("hooks.yaml"), policy).unwrap();
         let mut agent = Self { home, project, hookexec: String::new() };
         let line = format!("'{}' install claude-code", hookexec().display());
         let installed = agent.command(&line).output().unwrap();
@@ -136,8 +150,15 @@ impl Agent {
     }
 
     /// Measures the line `subject` beside the line `baseline`: times, and instructions.
-    fn compare(&self, work: &str, samples: usize, baseline: &str, subject: &str) -> Finding {
-        let mut found = ratio(work, None, samples, || self.time(baseline), || self.time(subject));
+    fn compare(
+        &self,
+        work: &str,
+        samples: usize,
+        baseline: &str,
+        subject: &str,
+        target: Option<f64>,
+    ) -> Finding {
+        let mut found = ratio(work, target, samples, || self.time(baseline), || self.time(subject));
         if let (Some(base), Some(count)) = (self.instructions(baseline), self.instructions(subject))
         {
             let _ = write!(found.measured, "; {count:.1} / {base:.1} million instructions");

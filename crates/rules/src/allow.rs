@@ -210,11 +210,9 @@ impl Case<'_> {
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
-        // A word that the shell expands may become any operand.
-        let is_open = given.command.words.iter().any(Word::is_expanded);
         let program = given.program.as_deref().unwrap_or_default();
         for pattern in &self.rule.except.commands {
-            if is_open && pattern.is_for(program) || pattern.finds(given) != Fit::No {
+            if given.is_expanded() && pattern.is_for(program) || pattern.finds(given) != Fit::No {
                 return refused(format!("{} is or may be excepted", name_of(given)));
             }
         }
@@ -248,19 +246,16 @@ fn does_anything(given: &Arguments<'_>) -> bool {
 /// Returns the words of the first command that belong to the commands which it runs.
 fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
     let mut wrapped = Vec::new();
-    let Some((outer, others)) = commands.split_first() else { return wrapped };
-    let (words, depth) = (&outer.command.words, outer.command.frame.wrappers.len());
-    for inner in others {
+    let outer = commands[0].command;
+    for inner in &commands[1..] {
         let inner = inner.command;
-        if inner.frame.wrappers.len() <= depth {
+        if inner.frame.wrappers.len() <= outer.frame.wrappers.len() {
             break;
         }
-        let length = inner.words.len().max(1);
-        for start in 0..(words.len() + 1).saturating_sub(length) {
-            let window = &words[start..start + length];
-            if start > 0 && is_run_as(window, &inner.words) {
-                wrapped.extend(window);
-            }
+        let mut windows = outer.words.windows(inner.words.len().max(1)).skip(1);
+        // The last of equal words: those before may be of the wrapper.
+        if let Some(run) = windows.rfind(|words| is_run_as(words, &inner.words)) {
+            wrapped.extend(run);
         }
     }
     wrapped

@@ -224,6 +224,11 @@ impl<'c> Arguments<'c> {
         self.options.iter().any(|given| given.name == name)
     }
 
+    /// Returns whether the shell may make another operand of a word.
+    pub(super) fn is_expanded(&self) -> bool {
+        self.command.words.iter().any(Word::is_expanded)
+    }
+
     /// Returns the operands that may be files: a subcommand is none.
     pub(super) fn file_operands(&self) -> &[&'c Word] {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());

@@ -14,10 +14,8 @@ impl Pattern {
         if !self.lists_program(&program.text, given) {
             return Ok(false);
         }
-        // A word that the shell expands may become any other.
-        let may_be_any = given.command.words.iter().any(Word::is_expanded);
         for word in &self.without {
-            if may_be_any || self.excludes(word, given) {
+            if given.is_expanded() || self.excludes(word, given) {
                 return Ok(false);
             }
         }

@@ -14,10 +14,12 @@ impl Pattern {
             None => return false,
         };
         let text = words.join(" ");
-        self.words.iter().all(|word| {
-            let mut alternatives = word.alternatives.iter();
-            alternatives.any(|one| one.stands_in(words, &text, &row))
-        })
+        for word in &self.words {
+            if !word.alternatives.iter().any(|one| one.stands_in(words, &text, &row)) {
+                return false;
+            }
+        }
+        true
     }
 }
 
