@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::Chars;
 
-use super::expand::{UNKNOWN, without_outputs};
+use super::expand::without_outputs;
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
-use super::part::{braces, simplified};
+use super::part::{braces, simplified, without_braces};
 use super::place::Place;
 use hookexec_files::paths::lexical;
 use percent_encoding::percent_decode_str;
@@ -43,7 +43,10 @@ impl Texts {
             place.scene.look(lists.len())?;
             for version in lists {
                 self.add_pieces(&version)?;
-                self.add_pieces(&without_range(&version))?;
+                // A range, as in `{1..3}`.
+                if version.contains("..") {
+                    self.add_pieces(&without_braces(&version))?;
+                }
             }
         }
         Ok(())
@@ -154,15 +157,4 @@ fn quoted(quote: char, letters: &mut Chars<'_>) -> String {
 
 fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
-}
-
-/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be `{1..3}`.
-pub(super) fn without_range(word: &str) -> String {
-    if let (Some(start), Some(end)) = (word.find('{'), word.rfind('}'))
-        && let Some(inside) = word.get(start..end)
-        && inside.contains("..")
-    {
-        return format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..]);
-    }
-    word.to_owned()
 }
