@@ -557,6 +557,8 @@ fn hostile_texts_are_bounded() {
         format!("{}{}", many("find . -exec ", 1_000), many("a ", 9_000)),
         format!("{}ls", many("xargs ", 5_000)),
         format!("git rebase {}main", many("-x a ", 9_000)),
+        format!("{{ {}}} {}", many("a; ", 3_000), many(">b ", 9_000)),
+        format!("xargs {}rm {}", many("-Ia ", 5_000), many("a ", 9_000)),
         many("a\n", 16_000),
         many("a&&", 10_000),
         many("! ", 16_000),

@@ -39,7 +39,7 @@ pub(super) struct Run {
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
     /// The texts in whose place `xargs -I` puts a word.
-    marks: Vec<Word>,
+    pub(super) marks: Vec<Word>,
 }
 
 impl Run {
