@@ -154,8 +154,8 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
 /// Returns the commands by one row; as a failure, what is run if an option decides it.
 fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
     let mut words = behind_options(row, all)?.get(row.skip..).unwrap_or_default();
-    // Options may stand behind the host of `ssh` and the file of `flock`, too.
-    if row.begin == Begin::Joined || row.skip > 0 && !row.text.is_empty() {
+    // Options may stand behind the host of `ssh` and the file of `flock`, too, or `--`.
+    if row.begin == Begin::Joined || row.skip > 0 {
         words = behind_options(row, words)?;
     }
     let before = &all[..all.len() - words.len()];
@@ -247,7 +247,7 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
     let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
     while let [word, rest @ ..] = words {
-        // In `su bob -- -c make` an option follows.
+        // In `su bob -- -u -c make` options follow, and some have no value there.
         let goes_on = is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-'));
         if word.text == "--" && !goes_on {
             return Ok(rest);
@@ -263,7 +263,9 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         for (option, value) in row.options_in(&word.text) {
             match row.takes(&option) {
                 Takes::Text => return Err(row.text(word, value, rest)),
-                Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
+                Takes::Word if value.is_none() && !goes_on => {
+                    words = rest.get(1..).unwrap_or_default();
+                }
                 Takes::Shows => return Err(Inner::Commands(Vec::new())),
                 Takes::Unknown if !is_anywhere => return Err(Inner::Shown(all)),
                 Takes::Word | Takes::Nothing | Takes::Unknown => {}
@@ -381,23 +383,10 @@ impl Row {
         whole
     }
 
-    /// Returns whether one of these options stands before the operands.
-    fn has_option(&self, names: &[&str], mut words: &[Word]) -> bool {
-        while let [word, rest @ ..] = words
-            && word.text.starts_with('-')
-            && word.text != "--"
-        {
-            words = rest;
-            for (option, value) in self.options_in(&word.text) {
-                if names.contains(&&*option) {
-                    return true;
-                }
-                if value.is_none() && matches!(self.takes(&option), Takes::Word) {
-                    words = rest.get(1..).unwrap_or_default();
-                }
-            }
-        }
-        false
+    /// Returns whether one of these options stands among words, before `--`.
+    fn has_option(&self, names: &[&str], words: &[Word]) -> bool {
+        let mut words = words.iter().take_while(|word| word.text != "--");
+        words.any(|word| self.options_in(&word.text).iter().any(|one| names.contains(&&*one.0)))
     }
 
     /// Returns the values that these options have before a command.
@@ -418,10 +407,6 @@ impl Row {
     /// Returns whether the program runs its input if no command stands in its words.
     fn runs_input(&self, before: &[Word]) -> bool {
         let Some(wanted) = self.starts else { return false };
-        let mut given = Vec::new();
-        for word in before {
-            given.extend(self.options_in(&word.text));
-        }
-        wanted.is_empty() || given.iter().any(|(option, _)| wanted.contains(&&**option))
+        wanted.is_empty() || self.has_option(wanted, before)
     }
 }
