@@ -169,15 +169,14 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
         Begin::Joined => return Ok(joined(words)),
         _ => {}
     }
-    let mut assignments = Vec::new();
-    if row.begin == Begin::Assigns {
-        while let [word, behind @ ..] = words
-            && matches!(word.text.find('='), Some(1..))
-        {
-            assignments.push(word.clone());
-            words = behind;
-        }
+    let mut assigned = 0;
+    while row.begin == Begin::Assigns
+        && matches!(words.get(assigned), Some(word) if matches!(word.text.find('='), Some(1..)))
+    {
+        assigned += 1;
     }
+    let (assignments, words) = words.split_at(assigned);
+    let assignments = assignments.to_vec();
     let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
     let (marks, directory) = (row.values(row.marks, before), row.values(row.moves, before).pop());
     Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
@@ -246,7 +245,7 @@ fn written(words: &[Word]) -> String {
 fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
     let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
-    while let [word, rest @ ..] = words {
+    while let here @ [word, rest @ ..] = words {
         // In `su bob -- -u -c make` options follow, and some have no value there.
         let goes_on = is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-'));
         if word.text == "--" && !goes_on {
@@ -262,7 +261,7 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         words = rest;
         for (option, value) in row.options_in(&word.text) {
             match row.takes(&option) {
-                Takes::Text => return Err(row.text(word, value, rest)),
+                Takes::Text => return Err(row.text(here)),
                 Takes::Word if value.is_none() && !goes_on => {
                     words = rest.get(1..).unwrap_or_default();
                 }
@@ -273,19 +272,6 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         }
     }
     Ok(words)
-}
-
-/// Returns the text of an option, and the words behind it.
-fn text_and_rest<'r>(
-    option: &Word,
-    value: Option<&str>,
-    behind: &'r [Word],
-) -> (Inner<'static>, &'r [Word]) {
-    match (value, behind) {
-        (Some(value), _) => (text_of_c(Some(&option.ending(value))), behind),
-        (None, [text, rest @ ..]) => (text_of_c(Some(text)), rest),
-        (None, []) => (Inner::Unknown, behind),
-    }
 }
 
 /// The word that an option takes from those behind it.
@@ -347,40 +333,39 @@ impl Row {
         options
     }
 
-    /// Returns the text of an option, which stands in its word or behind it, with those of the options that
-    /// follow: some programs run each text, and others the last one.
-    fn text(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'static> {
-        let (mut whole, mut rest) = text_and_rest(word, value, behind);
-        if self.begin == Begin::Assigns {
-            // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
-            return match whole {
-                Inner::Text { text, .. } if text.contains('\\') => Inner::Unknown,
-                Inner::Text { text, is_known } if !rest.is_empty() => {
-                    let is_known = is_known && are_known(rest);
-                    Inner::Text { text: text + " " + &written(rest), is_known }
-                }
-                other => other,
-            };
-        }
-        while let [word, behind @ ..] = rest {
-            rest = behind;
+    /// Returns the text of an option in the first word, which stands in it or behind it, with those of the
+    /// options that follow: some programs run each text, and others the last one.
+    fn text(&self, mut words: &[Word]) -> Inner<'static> {
+        let (mut whole, mut is_known) = (String::new(), true);
+        while let [word, behind @ ..] = words {
+            words = behind;
             for (option, value) in self.options_in(&word.text) {
                 if !matches!(self.takes(&option), Takes::Text) {
                     continue;
                 }
-                let (next, behind) = text_and_rest(word, value, behind);
-                let (Inner::Text { text, is_known }, Inner::Text { text: more, is_known: is_sure }) =
-                    (&mut whole, next)
+                let own = value.map(|value| word.ending(value));
+                if own.is_none() {
+                    words = behind.get(1..).unwrap_or_default();
+                }
+                let Inner::Text { text, is_known: is_sure } =
+                    text_of_c(own.as_ref().or(behind.first()))
                 else {
                     return Inner::Unknown;
                 };
-                text.push('\n');
-                text.push_str(&more);
-                *is_known &= is_sure;
-                rest = behind;
+                is_known &= is_sure;
+                if self.begin == Begin::Assigns {
+                    // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
+                    if text.contains('\\') {
+                        return Inner::Unknown;
+                    }
+                    let text = format!("{text} {}", written(words));
+                    return Inner::Text { text, is_known: is_known && are_known(words) };
+                }
+                whole += &text;
+                whole.push('\n');
             }
         }
-        whole
+        Inner::Text { text: whole, is_known }
     }
 
     /// Returns whether one of these options stands among words, before `--`.

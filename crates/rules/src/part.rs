@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use super::expand::UNKNOWN;
 use super::glob::like;
 use super::limits::{MOST_ENTRIES, TOO_MANY};
-use hookexec_calls::LONGEST;
-use hookexec_calls::shell::next_expansion;
 use hookexec_files::platform::Platform;
 
 /// A part of a path between two `/`.
@@ -118,68 +116,6 @@ fn fits(pattern: &[Part], path: &[String], same_case: bool, is_whole: bool) -> b
     part.fits(name, same_case) && fits(rest, behind, same_case, is_whole)
 }
 
-/// Returns the patterns that one with `{a,b}` stands for. If they are longer together than a text may be,
-/// there is one in which the lists are unknown.
-pub(super) fn braces(text: &str) -> Vec<String> {
-    let (mut found, mut open) = (Vec::new(), vec![text.to_owned()]);
-    let mut bytes = 0;
-    while let Some(next) = open.pop() {
-        let Some(marks) = first_list(&next) else {
-            found.push(next);
-            continue;
-        };
-        let (before, behind) = (&next[..marks[0]], &next[marks[marks.len() - 1] + 1..]);
-        bytes += next.len() + (before.len() + behind.len()) * (marks.len() - 1);
-        if bytes > LONGEST {
-            return vec![without_braces(text)];
-        }
-        for part in marks.windows(2).rev() {
-            open.push(format!("{before}{}{behind}", &next[part[0] + 1..part[1]]));
-        }
-    }
-    found
-}
-
-/// Returns where the first list in braces has its `{`, each `,` and its `}`. `{}` and `{a}` are none, and
-/// there is none in an expansion.
-fn first_list(text: &str) -> Option<Vec<usize>> {
-    let mut first: Option<Vec<usize>> = None;
-    let mut open: Vec<Vec<usize>> = Vec::new();
-    let mut expansion_end = 0;
-    for (at, letter) in text.char_indices() {
-        match letter {
-            _ if at < expansion_end => {}
-            '$' | '`' => {
-                let expansion = next_expansion(&text[at..]);
-                expansion_end = at + expansion.map_or(0, |(_, expansion, _)| expansion.len());
-            }
-            '{' => open.push(vec![at]),
-            ',' => open.last_mut().into_iter().for_each(|marks| marks.push(at)),
-            '}' => {
-                let Some(mut marks) = open.pop() else { continue };
-                marks.push(at);
-                // One that begins before it is around it.
-                let is_first = !matches!(&first, Some(first) if first[0] < marks[0]);
-                if marks.len() > 2 && is_first {
-                    first = Some(marks);
-                }
-            }
-            _ => {}
-        }
-    }
-    first
-}
-
-/// Returns a text with everything from its first `{` to its last `}` unknown.
-pub(super) fn without_braces(text: &str) -> String {
-    match (text.find('{'), text.rfind('}')) {
-        (Some(start), Some(end)) if start < end => {
-            format!("{}{UNKNOWN}{}", &text[..start], &text[end + 1..])
-        }
-        _ => text.to_owned(),
-    }
-}
-
 /// Finds the files of patterns, for one call.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
@@ -261,27 +197,6 @@ pub(super) fn has_wildcard(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_list_in_braces_is_read_as_a_shell_does() {
-        let deep = format!("a{}{}/b", "{x,".repeat(500), "}".repeat(500));
-        let wide = "{a,b}".repeat(20);
-        for (text, expected) in [
-            ("a{b,c}d{e,f}", &["abde", "abdf", "acde", "acdf"][..]),
-            ("{a,{b,c}d}", &["a", "bd", "cd"]),
-            ("{x,{b},c}", &["x", "{b}", "c"]),
-            ("{a{b,c}}", &["{ab}", "{ac}"]),
-            ("{a,b{c,d}", &["{a,bc", "{a,bd"]),
-            ("{a,b}}", &["a}", "b}"]),
-            ("{,a}", &["", "a"]),
-            ("{a,${x:-b,c}}", &["a", "${x:-b,c}"]),
-            ("{}{a} {1..3} }{", &["{}{a} {1..3} }{"]),
-            (&deep, &["a\0/b"]),
-            (&wide, &["\0"]),
-        ] {
-            assert_eq!(braces(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_pattern_is_over_the_whole_name() {

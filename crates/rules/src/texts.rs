@@ -6,8 +6,9 @@ use std::str::Chars;
 
 use super::expand::without_outputs;
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
-use super::part::{braces, simplified, without_braces};
+use super::part::simplified;
 use super::place::Place;
+use hookexec_calls::shell::{braces, braces_as};
 use hookexec_files::paths::lexical;
 use percent_encoding::percent_decode_str;
 
@@ -39,13 +40,13 @@ impl Texts {
     ) -> Result<(), &'static str> {
         self.add_pieces(&without_outputs(text))?;
         for version in place.versions(text) {
-            let lists = braces(&version);
+            let lists = braces("\0", &version);
             place.scene.look(lists.len())?;
             for version in lists {
                 self.add_pieces(&version)?;
                 // A range, as in `{1..3}`.
                 if version.contains("..") {
-                    self.add_pieces(&without_braces(&version))?;
+                    self.add_pieces(&braces_as("\0", &version))?;
                 }
             }
         }
