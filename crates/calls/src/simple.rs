@@ -28,20 +28,23 @@ impl SimpleCommand {
             || self.words.iter().any(|word| is_named(word, name)) && self.program() == "tee"
     }
 
-    /// Returns what the command prints, if it is `echo` or `printf`.
-    fn printed(&self) -> Option<String> {
-        let (_, mut arguments) = self.words.split_first()?;
-        match &*self.program() {
-            "echo" => {}
-            "printf" if !arguments.first()?.text.contains('%') => {}
-            _ => return None,
-        }
-        while let [option, behind @ ..] = arguments
+    /// Returns the words that the command prints, if it is `echo` or `printf`.
+    pub fn printed_words(&self) -> Option<&[Word]> {
+        let (_, mut words) = self.words.split_first()?;
+        while let [option, behind @ ..] = words
             && option.text.starts_with('-')
+            && !option.text.contains(char::is_whitespace)
         {
-            arguments = behind;
+            words = behind;
         }
-        Some(line_of(arguments).replace("\\n", "\n"))
+        if matches!(&*self.program(), "echo" | "printf") { Some(words) } else { None }
+    }
+
+    /// Returns the text that the command prints, if no format is in it.
+    fn printed(&self) -> Option<String> {
+        let words = self.printed_words()?;
+        let is_format = self.program() == "printf" && words.first()?.text.contains('%');
+        if is_format { None } else { Some(line_of(words).replace("\\n", "\n")) }
     }
 }
 

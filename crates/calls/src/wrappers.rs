@@ -76,10 +76,8 @@ struct Row {
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
     begin: Begin,
-    /// The options behind which a shell text stands.
+    /// The options behind which a shell text stands, or those behind which a search has a command.
     text: &'static [&'static str],
-    /// The options behind which a search has a command.
-    search: &'static [&'static str],
     /// How many words stand between the options and the command.
     skip: usize,
     flags: &'static [&'static str],
@@ -188,7 +186,7 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
         for (option, value) in row.options_in(&word.text) {
-            if !row.search.contains(&&*option) {
+            if !row.text.contains(&&*option) {
                 continue;
             }
             // The words of each are copied.
@@ -294,7 +292,6 @@ impl Row {
             (self.value, Takes::Word),
             (self.flags, Takes::Nothing),
             (self.text, Takes::Text),
-            (self.search, Takes::Text),
         ];
         for (list, takes) in lists {
             if list.contains(&option) {

@@ -268,7 +268,12 @@ fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<W
             continue;
         }
         words.extend(other.documents().cloned());
-        words.extend(printed_by(other));
+        match other.printed_words() {
+            Some(printed) if printed.iter().all(Word::is_known) => {
+                words.push(Word::known(&line_of(printed)));
+            }
+            printed => words.extend_from_slice(printed.unwrap_or_default()),
+        }
     }
 }
 
@@ -282,23 +287,6 @@ fn first_source(reader: &SimpleCommand, before: &[SimpleCommand]) -> usize {
         }
     }
     if reader.frame.piped { 0 } else { own }
-}
-
-/// Returns what `echo` or `printf` prints.
-fn printed_by(command: &SimpleCommand) -> Vec<Word> {
-    let Some("echo" | "printf") = program_of(command).as_deref() else { return Vec::new() };
-    let mut words = &command.words[1..];
-    while let [option, behind @ ..] = words
-        && option.text.starts_with('-')
-        && !option.text.contains(char::is_whitespace)
-    {
-        words = behind;
-    }
-    if words.iter().all(Word::is_known) {
-        vec![Word::known(&line_of(words))]
-    } else {
-        words.to_vec()
-    }
 }
 
 /// Returns the command of a call that names its program and its words apart, or of a request.
