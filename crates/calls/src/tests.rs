@@ -109,27 +109,6 @@ fn what_a_command_runs_is_a_command_too() {
         ("source f && . ./g", &["source f", ". ./g"]),
         ("su -c 'rm x' bob", &["su -c rm x bob", "su: rm x"]),
         ("ssh -p 22 h rm x", &["ssh -p 22 h rm x", "ssh: rm x"]),
-        ("mosh -p 1 h -- rm x", &["mosh -p 1 h -- rm x", "mosh: rm x"]),
-        ("mosh h rm x", &["mosh h rm x", "mosh: rm x"]),
-        (
-            "gcloud compute ssh h --zone z --command='rm x'",
-            &["gcloud compute ssh h --zone z --command=rm x", "gcloud: rm x"],
-        ),
-        (
-            "gcloud beta compute ssh --command rm",
-            &["gcloud beta compute ssh --command rm", "gcloud: rm"],
-        ),
-        ("gcloud compute ssh h <<E\nrm\nE", &["gcloud compute ssh h", "gcloud: rm"]),
-        ("ansible all -m shell -a 'rm x'", &["ansible all -m shell -a rm x", "ansible: rm x"]),
-        ("ansible all -urm -arm", &["ansible all -urm -arm", "ansible: rm"]),
-        ("xterm -hold -e rm x", &["xterm -hold -e rm x", "xterm: rm x"]),
-        ("konsole --hold -e 'rm x'", &["konsole --hold -e rm x", "konsole: rm x"]),
-        ("gnome-terminal --tab -- rm x", &["gnome-terminal --tab -- rm x", "gnome-terminal: rm x"]),
-        ("xfce4-terminal -e 'rm x'", &["xfce4-terminal -e rm x", "xfce4-terminal: rm x"]),
-        ("xfce4-terminal -x rm x", &["xfce4-terminal -x rm x", "xfce4-terminal: rm x"]),
-        ("alacritty -t a -e rm x", &["alacritty -t a -e rm x", "alacritty: rm x"]),
-        ("kitty -T a rm x", &["kitty -T a rm x", "kitty: rm x"]),
-        ("wezterm start -- rm x", &["wezterm start -- rm x", "wezterm: rm x"]),
         ("watch -n 1 'ls | wc'", &["watch -n 1 ls | wc", "watch: ls", "watch: wc |"]),
         ("npx --yes rimraf x", &["npx --yes rimraf x", "npx: rimraf x"]),
         ("npx --yes -c 'rm x'", &["npx --yes -c rm x", "npx: rm x"]),
@@ -159,11 +138,6 @@ fn what_a_command_runs_is_a_command_too() {
         ("env -iSrm x 'y z'", &["env -iSrm x y z", "env: rm x y z"]),
         ("su -s/bin/csh -c 'rm x'", &["su -s/bin/csh -c rm x", "su: rm x"]),
         ("su --c 'rm x'", &["su --c rm x", "su: rm x"]),
-        ("su bob -- -u -c 'rm x'", &["su bob -- -u -c rm x", "su: rm x"]),
-        ("su bob -- -s -c 'rm x'", &["su bob -- -s -c rm x", "su: rm x"]),
-        ("runuser --us=bob rm x", &["runuser --us=bob rm x ?", "runuser: rm x"]),
-        ("runuser rm -u bob x", &["runuser rm -u bob x ?", "runuser: rm -u bob x"]),
-        ("runuser -u bob psql -c x", &["runuser -u bob psql -c x ?", "runuser: psql -c x"]),
         ("sg g 'rm x'", &["sg g rm x", "sg: rm x"]),
         ("sudo -p= --prompt= rm x", &["sudo -p= --prompt= rm x", "sudo: rm x"]),
         ("fd --exec=rm x", &["fd --exec=rm x", "fd: rm x"]),
@@ -177,6 +151,40 @@ fn what_a_command_runs_is_a_command_too() {
         ("sh -c 'a; b | c' < f", &["sh -c a; b | c <f", "sh: a <f", "sh: b <f", "sh: c |"]),
         ("A=$(rm x) b", &["rm x", "A=$(rm x) b ?"]),
         ("a > $(rm x)", &["rm x", "a >$(rm x)? ?"]),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_a_command_runs_elsewhere_is_a_command_too() {
+    for (text, expected) in [
+        ("mosh -p 1 h -- rm x", &["mosh -p 1 h -- rm x", "mosh: rm x"][..]),
+        ("mosh h rm x", &["mosh h rm x", "mosh: rm x"]),
+        (
+            "gcloud compute ssh h --zone z --command='rm x'",
+            &["gcloud compute ssh h --zone z --command=rm x", "gcloud: rm x"],
+        ),
+        (
+            "gcloud beta compute ssh --command rm",
+            &["gcloud beta compute ssh --command rm", "gcloud: rm"],
+        ),
+        ("gcloud compute ssh h <<E\nrm\nE", &["gcloud compute ssh h", "gcloud: rm"]),
+        ("ansible all -m shell -a 'rm x'", &["ansible all -m shell -a rm x", "ansible: rm x"]),
+        ("ansible all -urm -arm", &["ansible all -urm -arm", "ansible: rm"]),
+        ("xterm -hold -e rm x", &["xterm -hold -e rm x", "xterm: rm x"]),
+        ("konsole --hold -e 'rm x'", &["konsole --hold -e rm x", "konsole: rm x"]),
+        ("gnome-terminal --tab -- rm x", &["gnome-terminal --tab -- rm x", "gnome-terminal: rm x"]),
+        ("xfce4-terminal -e 'rm x'", &["xfce4-terminal -e rm x", "xfce4-terminal: rm x"]),
+        ("xfce4-terminal -x rm x", &["xfce4-terminal -x rm x", "xfce4-terminal: rm x"]),
+        ("alacritty -t a -e rm x", &["alacritty -t a -e rm x", "alacritty: rm x"]),
+        ("kitty -T a rm x", &["kitty -T a rm x", "kitty: rm x"]),
+        ("wezterm start -- rm x", &["wezterm start -- rm x", "wezterm: rm x"]),
+        ("su bob -- -u -c 'rm x'", &["su bob -- -u -c rm x", "su: rm x"]),
+        ("su bob -- -s -c 'rm x'", &["su bob -- -s -c rm x", "su: rm x"]),
+        ("runuser --us=bob rm x", &["runuser --us=bob rm x ?", "runuser: rm x"]),
+        ("runuser rm -u bob x", &["runuser rm -u bob x ?", "runuser: rm -u bob x"]),
+        ("runuser -u bob psql -c x", &["runuser -u bob psql -c x ?", "runuser: psql -c x"]),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }

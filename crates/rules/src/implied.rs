@@ -28,8 +28,10 @@ pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> V
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
         let is_runner = RUNNERS.contains(&name.as_str());
-        if is_runner || is_interpreter(&name) {
-            named(&Arguments::of(command), is_runner).into_iter().for_each(|one| implied.add(one));
+        if (is_runner || is_interpreter(&name))
+            && let Some(program) = named(&Arguments::of(command), is_runner)
+        {
+            implied.add(program);
         }
         if is_interpreter(&name) || is_awk(&name) {
             implied.add_commands_in_code(&name, &Arguments::of(command));
@@ -205,7 +207,9 @@ impl Implied {
     }
 
     fn add_text(&mut self, text: &str) {
-        commands_of_text(text).into_iter().for_each(|command| self.add(command));
+        for command in commands_of_text(text) {
+            self.add(command);
+        }
     }
 
     /// Adds the statements of a text as commands of a program `sql`, in small letters. The assignments of
