@@ -109,14 +109,14 @@ fn wrappers(text: &str) -> Table {
                 }
                 _ => {
                     begin = capitalized(key);
-                    lists.insert("search", rest);
+                    lists.insert("text", rest);
                 }
             }
         }
         let programs = list(&programs.replace('|', " "));
         write!(wrappers, "Row {{ programs: {programs}, begin: Begin::{begin}, skip: {skip}, ")?;
         write!(wrappers, "starts: {starts}, ")?;
-        for field in ["text", "search", "flags", "value", "shows", "moves", "marks"] {
+        for field in ["text", "flags", "value", "shows", "moves", "marks"] {
             write!(wrappers, "{field}: {}, ", list(lists.remove(field).unwrap_or_default()))?;
         }
         write!(wrappers, "subcommands: &[")?;

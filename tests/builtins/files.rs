@@ -641,6 +641,8 @@ fn a_long_pattern_hides_no_path() {
         format!("~/.[{}]sh/id_rsa", "s".repeat(5000)),
         format!("~/.[]{}]sh/id_rsa", "ß".repeat(5000)),
         format!("{}/.ssh/id_rsa", "~/x/..".to_owned() + &"/./".repeat(2000)),
+        format!("~/.ss{}h{}/id_rsa", "{a,".repeat(2000), "}".repeat(2000)),
+        format!("~/.ss{{{}h}}/id_rsa", "a,".repeat(5000)),
     ] {
         assert!(machine.shell(&RULES, &format!("cat {word}")).is_some(), "{}", &word[..20]);
         assert!(machine.read(&RULES, &word).is_some(), "{}", &word[..20]);

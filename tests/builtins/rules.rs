@@ -173,8 +173,12 @@ async fn a_rule_fails_on_a_text_that_is_too_long_to_be_read() {
     for text in ["x; ".repeat(1_000), "git push '".to_owned()] {
         assert_eq!(machine.said(rule, &text).await, "-", "{text}");
     }
-    let call = Input::call("mcp__a__b").arg("command", "x $y; ".repeat(10_000));
-    assert_eq!(machine.decision(rule, call).await.0, "deny");
+    for (argument, text) in [("command", "x $y; "), ("sql", "a b;"), ("sql", "a, b ")] {
+        let call = Input::call("mcp__a__b").arg(argument, text.repeat(20_000));
+        assert_eq!(machine.decision(rule, call).await.0, "deny", "{text}");
+    }
+    let call = Input::call("mcp__a__b").arg("sql", "\n".repeat(400_000));
+    assert_eq!(machine.decision(rule, call).await.0, "-");
 }
 
 #[tokio::test]

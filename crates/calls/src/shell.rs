@@ -104,10 +104,90 @@ fn closed(text: &str, open: char, close: char) -> usize {
     text.len()
 }
 
+/// Returns the texts that one with `{a,b}` stands for. If they are longer together than a text may be, there
+/// is one with `mark` for its lists.
+pub fn braces(mark: &str, text: &str) -> Vec<String> {
+    let (mut found, mut open, mut bytes) = (Vec::new(), vec![text.to_owned()], 0);
+    while let Some(next) = open.pop() {
+        let Some(marks) = first_list(&next) else {
+            found.push(next);
+            continue;
+        };
+        let (before, behind) = (&next[..marks[0]], &next[marks[marks.len() - 1] + 1..]);
+        bytes += next.len() + (before.len() + behind.len()) * (marks.len() - 1);
+        if bytes > crate::LONGEST {
+            return vec![braces_as(mark, text)];
+        }
+        for part in marks.windows(2).rev() {
+            open.push(format!("{before}{}{behind}", &next[part[0] + 1..part[1]]));
+        }
+    }
+    found
+}
+
+/// Returns where the first list in braces has its `{`, each `,` and its `}`. `{}` and `{a}` are none, and
+/// there is none in an expansion.
+fn first_list(text: &str) -> Option<Vec<usize>> {
+    let mut first: Option<Vec<usize>> = None;
+    let mut open: Vec<Vec<usize>> = Vec::new();
+    let mut expansion_end = 0;
+    for (at, letter) in text.char_indices() {
+        match (letter, open.last_mut()) {
+            _ if at < expansion_end => {}
+            ('$' | '`', _) => {
+                let (_, expansion, _) = next_expansion(&text[at..])?;
+                expansion_end = at + expansion.len();
+            }
+            ('{', _) => open.push(vec![at]),
+            (',' | '}', Some(marks)) => {
+                marks.push(at);
+                let Some(marks) = open.pop_if(|_| letter == '}') else { continue };
+                // One that begins before it is around it.
+                if marks.len() > 2 && !matches!(&first, Some(first) if first[0] < marks[0]) {
+                    first = Some(marks);
+                }
+            }
+            _ => {}
+        }
+    }
+    first
+}
+
+/// Returns a text with `mark` for everything from its first `{` to its last `}`.
+pub fn braces_as(mark: &str, text: &str) -> String {
+    match (text.find('{'), text.rfind('}')) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}{mark}{}", &text[..start], &text[end + 1..])
+        }
+        _ => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Certainty, Word, commands_of_text};
+
+    #[test]
+    fn a_list_in_braces_is_read_as_a_shell_does() {
+        let deep = format!("a{}{}/b", "{x,".repeat(500), "}".repeat(500));
+        let wide = "{a,b}".repeat(20);
+        for (text, expected) in [
+            ("a{b,c}d{e,f}", &["abde", "abdf", "acde", "acdf"][..]),
+            ("{a,{b,c}d}", &["a", "bd", "cd"]),
+            ("{x,{b},c}", &["x", "{b}", "c"]),
+            ("{a{b,c}}", &["{ab}", "{ac}"]),
+            ("{a,b{c,d}", &["{a,bc", "{a,bd"]),
+            ("{a,b}}", &["a}", "b}"]),
+            ("{,a}", &["", "a"]),
+            ("{a,${x:-b,c}}", &["a", "${x:-b,c}"]),
+            ("{}{a} {1..3} }{", &["{}{a} {1..3} }{"]),
+            (&deep, &["a?/b"]),
+            (&wide, &["?"]),
+        ] {
+            assert_eq!(braces("?", text), expected, "{text}");
+        }
+    }
 
     /// Returns the commands of a text, words that are expanded in angle brackets.
     fn read(text: &str) -> Vec<String> {

@@ -4,7 +4,7 @@ use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
-use super::reader::Found;
+use super::reader::{Found, LONGEST};
 use super::shells::{self, is_interpreter, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use std::sync::Arc;
@@ -24,25 +24,27 @@ impl SimpleCommand {
     /// Returns whether a text that the command writes goes into a file of this name.
     fn writes(&self, name: &str) -> bool {
         let mut outputs = self.redirections.iter().filter(|one| one.operator.contains('>'));
-        let is_tee = self.program() == "tee";
         outputs.any(|output| is_named(&output.word, name))
-            || is_tee && self.words.iter().any(|word| is_named(word, name))
+            || self.words.iter().any(|word| is_named(word, name)) && self.program() == "tee"
     }
 
-    /// Returns what the command prints, if it is `echo` or `printf`.
-    fn printed(&self) -> Option<String> {
-        let (_, mut arguments) = self.words.split_first()?;
-        match &*self.program() {
-            "echo" => {}
-            "printf" if !arguments.first()?.text.contains('%') => {}
-            _ => return None,
-        }
-        while let [option, behind @ ..] = arguments
+    /// Returns the words that the command prints, if it is `echo` or `printf`.
+    pub fn printed_words(&self) -> Option<&[Word]> {
+        let (_, mut words) = self.words.split_first()?;
+        while let [option, behind @ ..] = words
             && option.text.starts_with('-')
+            && !option.text.contains(char::is_whitespace)
         {
-            arguments = behind;
+            words = behind;
         }
-        Some(line_of(arguments).replace("\\n", "\n"))
+        if matches!(&*self.program(), "echo" | "printf") { Some(words) } else { None }
+    }
+
+    /// Returns the text that the command prints, if no format is in it.
+    fn printed(&self) -> Option<String> {
+        let words = self.printed_words()?;
+        let is_format = self.program() == "printf" && words.first()?.text.contains('%');
+        if is_format { None } else { Some(line_of(words).replace("\\n", "\n")) }
     }
 }
 
@@ -139,14 +141,13 @@ impl Found {
 
     /// Adds a command in the words of another, and returns whether it can be known.
     fn run(&mut self, run: Run, inner: &Frame) -> bool {
-        self.inner_words += run.words.len();
+        self.copied += run.words.len() * (1 + run.marks.len());
         // The words to come are the command, but `xargs` alone runs `echo`.
         if run.words.is_empty() {
             return !inner.more;
         }
         let more = inner.more || run.more;
-        // Each of the words is copied: 20 ms.
-        if self.inner_words > 64 << 10 || run.is_open(more) {
+        if self.copied > LONGEST || run.is_open(more) {
             return false;
         }
         let words = run.given_words();
@@ -226,7 +227,8 @@ impl Found {
         let name = file.text.trim_start_matches("./");
         let mut texts = Vec::new();
         for (at, command) in self.commands.iter().enumerate() {
-            if command.writes(name) {
+            // Of two it is not known which one is there.
+            if texts.len() < 2 && command.writes(name) {
                 texts.push(self.text_written_by(at));
             }
         }
@@ -266,14 +268,13 @@ impl Found {
         }
         let redirected = command.redirections.iter().map(|one| &one.word);
         for word in command.words[1..].iter().chain(redirected) {
-            self.fetched.push(last_part(&word.text).to_owned());
+            self.fetched.insert(last_part(&word.text).to_owned());
         }
     }
 
     /// Returns whether a file of this name comes from the network.
     fn is_fetched(&self, file: &Word) -> bool {
-        let name = last_part(&file.text);
-        self.fetched.iter().any(|fetched| fetched == name)
+        self.fetched.contains(last_part(&file.text))
     }
 
     /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps

@@ -157,6 +157,40 @@ fn what_a_command_runs_is_a_command_too() {
 }
 
 #[test]
+fn what_a_command_runs_elsewhere_is_a_command_too() {
+    for (text, expected) in [
+        ("mosh -p 1 h -- rm x", &["mosh -p 1 h -- rm x", "mosh: rm x"][..]),
+        ("mosh h rm x", &["mosh h rm x", "mosh: rm x"]),
+        (
+            "gcloud compute ssh h --zone z --command='rm x'",
+            &["gcloud compute ssh h --zone z --command=rm x", "gcloud: rm x"],
+        ),
+        (
+            "gcloud beta compute ssh --command rm",
+            &["gcloud beta compute ssh --command rm", "gcloud: rm"],
+        ),
+        ("gcloud compute ssh h <<E\nrm\nE", &["gcloud compute ssh h", "gcloud: rm"]),
+        ("ansible all -m shell -a 'rm x'", &["ansible all -m shell -a rm x", "ansible: rm x"]),
+        ("ansible all -urm -arm", &["ansible all -urm -arm", "ansible: rm"]),
+        ("xterm -hold -e rm x", &["xterm -hold -e rm x", "xterm: rm x"]),
+        ("konsole --hold -e 'rm x'", &["konsole --hold -e rm x", "konsole: rm x"]),
+        ("gnome-terminal --tab -- rm x", &["gnome-terminal --tab -- rm x", "gnome-terminal: rm x"]),
+        ("xfce4-terminal -e 'rm x'", &["xfce4-terminal -e rm x", "xfce4-terminal: rm x"]),
+        ("xfce4-terminal -x rm x", &["xfce4-terminal -x rm x", "xfce4-terminal: rm x"]),
+        ("alacritty -t a -e rm x", &["alacritty -t a -e rm x", "alacritty: rm x"]),
+        ("kitty -T a rm x", &["kitty -T a rm x", "kitty: rm x"]),
+        ("wezterm start -- rm x", &["wezterm start -- rm x", "wezterm: rm x"]),
+        ("su bob -- -u -c 'rm x'", &["su bob -- -u -c rm x", "su: rm x"]),
+        ("su bob -- -s -c 'rm x'", &["su bob -- -s -c rm x", "su: rm x"]),
+        ("runuser --us=bob rm x", &["runuser --us=bob rm x ?", "runuser: rm x"]),
+        ("runuser rm -u bob x", &["runuser rm -u bob x ?", "runuser: rm -u bob x"]),
+        ("runuser -u bob psql -c x", &["runuser -u bob psql -c x ?", "runuser: psql -c x"]),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn what_may_run_other_commands_is_marked() {
     for text in [
         "$x",
@@ -557,6 +591,8 @@ fn hostile_texts_are_bounded() {
         format!("{}{}", many("find . -exec ", 1_000), many("a ", 9_000)),
         format!("{}ls", many("xargs ", 5_000)),
         format!("git rebase {}main", many("-x a ", 9_000)),
+        format!("{{ {}}} {}", many("a; ", 3_000), many(">b ", 9_000)),
+        format!("xargs {}rm {}", many("-Ia ", 5_000), many("a ", 9_000)),
         many("a\n", 16_000),
         many("a&&", 10_000),
         many("! ", 16_000),

@@ -39,7 +39,7 @@ pub(super) struct Run {
     /// Whether words that are not known are added to it.
     pub(super) more: bool,
     /// The texts in whose place `xargs -I` puts a word.
-    marks: Vec<Word>,
+    pub(super) marks: Vec<Word>,
 }
 
 impl Run {
@@ -76,10 +76,8 @@ struct Row {
     /// The words before the command, each with its alternatives.
     subcommands: &'static [&'static [&'static str]],
     begin: Begin,
-    /// The options behind which a shell text stands.
+    /// The options behind which a shell text stands, or those behind which a search has a command.
     text: &'static [&'static str],
-    /// The options behind which a search has a command.
-    search: &'static [&'static str],
     /// How many words stand between the options and the command.
     skip: usize,
     flags: &'static [&'static str],
@@ -154,8 +152,8 @@ fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]
 /// Returns the commands by one row; as a failure, what is run if an option decides it.
 fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
     let mut words = behind_options(row, all)?.get(row.skip..).unwrap_or_default();
-    // Options may stand behind the host of `ssh` and the file of `flock`, too.
-    if row.begin == Begin::Joined || row.skip > 0 && !row.text.is_empty() {
+    // Options may stand behind the host of `ssh` and the file of `flock`, too, or `--`.
+    if row.begin == Begin::Joined || row.skip > 0 {
         words = behind_options(row, words)?;
     }
     let before = &all[..all.len() - words.len()];
@@ -169,15 +167,14 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
         Begin::Joined => return Ok(joined(words)),
         _ => {}
     }
-    let mut assignments = Vec::new();
-    if row.begin == Begin::Assigns {
-        while let [word, behind @ ..] = words
-            && matches!(word.text.find('='), Some(1..))
-        {
-            assignments.push(word.clone());
-            words = behind;
-        }
+    let mut assigned = 0;
+    while row.begin == Begin::Assigns
+        && matches!(words.get(assigned), Some(word) if matches!(word.text.find('='), Some(1..)))
+    {
+        assigned += 1;
     }
+    let (assignments, words) = words.split_at(assigned);
+    let assignments = assignments.to_vec();
     let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
     let (marks, directory) = (row.values(row.marks, before), row.values(row.moves, before).pop());
     Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
@@ -189,7 +186,7 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
     let more = matches!(words.first(), Some(word) if word.may_be_option());
     for (place, word) in words.iter().enumerate() {
         for (option, value) in row.options_in(&word.text) {
-            if !row.search.contains(&&*option) {
+            if !row.text.contains(&&*option) {
                 continue;
             }
             // The words of each are copied.
@@ -246,8 +243,8 @@ fn written(words: &[Word]) -> String {
 fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w>> {
     let is_anywhere = row.begin == Begin::Nowhere || row.begin == Begin::Dashes;
     let mut words = all;
-    while let [word, rest @ ..] = words {
-        // In `su bob -- -c make` an option follows.
+    while let here @ [word, rest @ ..] = words {
+        // In `su bob -- -u -c make` options follow, and some have no value there.
         let goes_on = is_anywhere && matches!(rest, [next, ..] if next.text.starts_with('-'));
         if word.text == "--" && !goes_on {
             return Ok(rest);
@@ -262,8 +259,10 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         words = rest;
         for (option, value) in row.options_in(&word.text) {
             match row.takes(&option) {
-                Takes::Text => return Err(row.text(word, value, rest)),
-                Takes::Word if value.is_none() => words = rest.get(1..).unwrap_or_default(),
+                Takes::Text => return Err(row.text(here)),
+                Takes::Word if value.is_none() && !goes_on => {
+                    words = rest.get(1..).unwrap_or_default();
+                }
                 Takes::Shows => return Err(Inner::Commands(Vec::new())),
                 Takes::Unknown if !is_anywhere => return Err(Inner::Shown(all)),
                 Takes::Word | Takes::Nothing | Takes::Unknown => {}
@@ -271,19 +270,6 @@ fn behind_options<'w>(row: &Row, all: &'w [Word]) -> Result<&'w [Word], Inner<'w
         }
     }
     Ok(words)
-}
-
-/// Returns the text of an option, and the words behind it.
-fn text_and_rest<'r>(
-    option: &Word,
-    value: Option<&str>,
-    behind: &'r [Word],
-) -> (Inner<'static>, &'r [Word]) {
-    match (value, behind) {
-        (Some(value), _) => (text_of_c(Some(&option.ending(value))), behind),
-        (None, [text, rest @ ..]) => (text_of_c(Some(text)), rest),
-        (None, []) => (Inner::Unknown, behind),
-    }
 }
 
 /// The word that an option takes from those behind it.
@@ -306,7 +292,6 @@ impl Row {
             (self.value, Takes::Word),
             (self.flags, Takes::Nothing),
             (self.text, Takes::Text),
-            (self.search, Takes::Text),
         ];
         for (list, takes) in lists {
             if list.contains(&option) {
@@ -345,59 +330,45 @@ impl Row {
         options
     }
 
-    /// Returns the text of an option, which stands in its word or behind it, with those of the options that
-    /// follow: some programs run each text, and others the last one.
-    fn text(&self, word: &Word, value: Option<&str>, behind: &[Word]) -> Inner<'static> {
-        let (mut whole, mut rest) = text_and_rest(word, value, behind);
-        if self.begin == Begin::Assigns {
-            // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
-            return match whole {
-                Inner::Text { text, .. } if text.contains('\\') => Inner::Unknown,
-                Inner::Text { text, is_known } if !rest.is_empty() => {
-                    let is_known = is_known && are_known(rest);
-                    Inner::Text { text: text + " " + &written(rest), is_known }
-                }
-                other => other,
-            };
-        }
-        while let [word, behind @ ..] = rest {
-            rest = behind;
+    /// Returns the text of an option in the first word, which stands in it or behind it, with those of the
+    /// options that follow: some programs run each text, and others the last one.
+    fn text(&self, mut words: &[Word]) -> Inner<'static> {
+        let (mut whole, mut is_known) = (String::new(), true);
+        while let [word, behind @ ..] = words {
+            words = behind;
             for (option, value) in self.options_in(&word.text) {
                 if !matches!(self.takes(&option), Takes::Text) {
                     continue;
                 }
-                let (next, behind) = text_and_rest(word, value, behind);
-                let (Inner::Text { text, is_known }, Inner::Text { text: more, is_known: is_sure }) =
-                    (&mut whole, next)
+                let own = value.map(|value| word.ending(value));
+                if own.is_none() {
+                    words = behind.get(1..).unwrap_or_default();
+                }
+                let Inner::Text { text, is_known: is_sure } =
+                    text_of_c(own.as_ref().or(behind.first()))
                 else {
                     return Inner::Unknown;
                 };
-                text.push('\n');
-                text.push_str(&more);
-                *is_known &= is_sure;
-                rest = behind;
+                is_known &= is_sure;
+                if self.begin == Begin::Assigns {
+                    // `env -S` reads a backslash in its own way, and adds the words behind the text to it.
+                    if text.contains('\\') {
+                        return Inner::Unknown;
+                    }
+                    let text = format!("{text} {}", written(words));
+                    return Inner::Text { text, is_known: is_known && are_known(words) };
+                }
+                whole += &text;
+                whole.push('\n');
             }
         }
-        whole
+        Inner::Text { text: whole, is_known }
     }
 
-    /// Returns whether one of these options stands before the operands.
-    fn has_option(&self, names: &[&str], mut words: &[Word]) -> bool {
-        while let [word, rest @ ..] = words
-            && word.text.starts_with('-')
-            && word.text != "--"
-        {
-            words = rest;
-            for (option, value) in self.options_in(&word.text) {
-                if names.contains(&&*option) {
-                    return true;
-                }
-                if value.is_none() && matches!(self.takes(&option), Takes::Word) {
-                    words = rest.get(1..).unwrap_or_default();
-                }
-            }
-        }
-        false
+    /// Returns whether one of these options stands among words, before `--`.
+    fn has_option(&self, names: &[&str], words: &[Word]) -> bool {
+        let mut words = words.iter().take_while(|word| word.text != "--");
+        words.any(|word| self.options_in(&word.text).iter().any(|one| names.contains(&&*one.0)))
     }
 
     /// Returns the values that these options have before a command.
@@ -418,10 +389,6 @@ impl Row {
     /// Returns whether the program runs its input if no command stands in its words.
     fn runs_input(&self, before: &[Word]) -> bool {
         let Some(wanted) = self.starts else { return false };
-        let mut given = Vec::new();
-        for word in before {
-            given.extend(self.options_in(&word.text));
-        }
-        wanted.is_empty() || given.iter().any(|(option, _)| wanted.contains(&&**option))
+        wanted.is_empty() || self.has_option(wanted, before)
     }
 }

@@ -68,9 +68,14 @@ impl<'c> CallReading<'c> {
         self.commands.iter().any(|given| given.command.is_too_long)
     }
 
-    /// Returns the files that the call mentions.
-    pub(super) fn mentions(&self) -> Checked<&[Mention]> {
-        Ok(&self.files()?.mentions)
+    /// Returns the files that the call mentions, or only those of one command.
+    pub(super) fn mentions(&self, command: Option<usize>) -> Checked<&[Mention]> {
+        let all = &self.files()?.mentions;
+        let Some(command) = command else { return Ok(all) };
+        // They stand in the order of their commands, and those of the tool behind them.
+        let start = all.partition_point(|one| matches!(one.command, Some(at) if at < command));
+        let length = all[start..].partition_point(|one| one.command == Some(command));
+        Ok(&all[start..start + length])
     }
 
     fn files(&self) -> Checked<&Files<'c>> {

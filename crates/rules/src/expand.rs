@@ -2,9 +2,8 @@
 //! the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too.
 
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
-use super::part::braces;
 use super::place::{Place, Places, Scene};
-use hookexec_calls::shell::{next_expansion, with_expansions_as, with_outputs_as};
+use hookexec_calls::shell::{braces, next_expansion, with_expansions_as, with_outputs_as};
 use hookexec_calls::{Certainty, Hidden, SimpleCommand, Word};
 use hookexec_files::text::name_length;
 
@@ -33,7 +32,7 @@ impl Place<'_> {
             return vec![word.text.clone()];
         }
         let mut texts = Vec::new();
-        for text in braces(&word.text) {
+        for text in braces("\0", &word.text) {
             texts.extend(self.texts(&self.with_home(&text), 0));
         }
         texts
@@ -225,7 +224,7 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     }
     let mut lists = Vec::new();
     let is_list = !word.text.contains('$');
-    let texts = if is_list { braces(&word.text) } else { place.expansions(word) };
+    let texts = if is_list { braces("\0", &word.text) } else { place.expansions(word) };
     for text in texts {
         let mut words = Vec::new();
         let parts: Vec<&str> =

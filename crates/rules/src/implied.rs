@@ -19,46 +19,218 @@ use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpret
 
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {
-    pass_assignments(&mut commands);
+    let mut implied = Implied::default();
+    implied.pass_assignments(&mut commands);
     if let Some(arguments) = &input.tool_input {
-        add_commands_of(&input.tool().to_lowercase(), arguments, &mut commands);
+        implied.add_commands_of(&input.tool().to_lowercase(), arguments);
     }
-    // How many words the statements have so far. Those of the client stand beside each statement.
-    let (mut implied, mut words) = (Vec::new(), 0);
+    commands.append(&mut implied.found);
     for (at, command) in commands.iter().enumerate() {
         let Some(name) = program_of(command) else { continue };
         let is_runner = RUNNERS.contains(&name.as_str());
-        if is_runner || is_interpreter(&name) {
-            implied.extend(named(&Arguments::of(command), is_runner));
+        if (is_runner || is_interpreter(&name))
+            && let Some(program) = named(&Arguments::of(command), is_runner)
+        {
+            implied.add(program);
         }
         if is_interpreter(&name) || is_awk(&name) {
-            add_commands_in_code(&name, &Arguments::of(command), &mut implied);
+            implied.add_commands_in_code(&name, &Arguments::of(command));
         }
-        if is_database(&name) && words <= MOST_PATHS {
-            for statement in statements_of_client(command, &commands[..at]) {
-                words += statement.words.len() + statement.assignments.len();
-                implied.push(statement);
-            }
-            if words > MOST_PATHS {
-                implied.push(too_many_statements());
-            }
+        if is_database(&name) {
+            implied.add_statements_of_client(command, &commands[..at]);
         }
     }
-    commands.extend(implied);
+    commands.extend(implied.found);
     commands
 }
 
-/// Returns a command that stands for statements that are too many to be checked.
-fn too_many_statements() -> SimpleCommand {
-    SimpleCommand { hidden: Hidden::Anything, is_too_long: true, ..Default::default() }
+/// The commands that others imply. Of too many, the rest is one that can't be known.
+#[derive(Default)]
+struct Implied {
+    found: Vec<SimpleCommand>,
+    /// How many words were copied for them.
+    words: usize,
 }
 
-/// Gives each command the assignments of the program that runs it.
-fn pass_assignments(commands: &mut [SimpleCommand]) {
-    for at in 1..commands.len() {
-        let (before, rest) = commands.split_at_mut(at);
-        if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0])) {
-            rest[0].assignments.extend_from_slice(&runner.assignments);
+impl Implied {
+    /// Returns whether so many more words may be copied.
+    fn takes(&mut self, words: usize) -> bool {
+        if self.words <= MOST_PATHS {
+            self.words += words;
+            if self.words > MOST_PATHS {
+                let (hidden, is_too_long) = (Hidden::Anything, true);
+                self.found.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
+            }
+        }
+        self.words <= MOST_PATHS
+    }
+
+    fn add(&mut self, command: SimpleCommand) {
+        if self.takes(command.words.len() + command.assignments.len()) {
+            self.found.push(command);
+        }
+    }
+
+    /// Gives each command the assignments of the program that runs it.
+    fn pass_assignments(&mut self, commands: &mut [SimpleCommand]) {
+        for at in 1..commands.len() {
+            let (before, rest) = commands.split_at_mut(at);
+            if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0]))
+                && self.takes(runner.assignments.len())
+            {
+                rest[0].assignments.extend_from_slice(&runner.assignments);
+            }
+        }
+    }
+
+    /// Adds the statements that a client of a database runs: those in its words and in its input.
+    fn add_statements_of_client(&mut self, client: &SimpleCommand, before: &[SimpleCommand]) {
+        if !self.takes(0) {
+            return;
+        }
+        let database = words_of_database(&Arguments::of(client));
+        let mut whole = client.clone();
+        add_input(client, before, &mut whole.words);
+        for word in &mut whole.words[client.words.len()..] {
+            // A text may begin with a comment, which is not an option.
+            if word.text.starts_with('-') {
+                *word = word.clone().behind("\n");
+            }
+        }
+        let given = Arguments::of(&whole);
+        let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
+        for word in &given.operands {
+            texts.push((word, &word.text, false));
+        }
+        for option in &given.options {
+            if let Some((word, text)) = option.value {
+                texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
+            }
+        }
+        for (word, text, is_code) in texts {
+            let text = hidden(text);
+            let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
+            if !is_unknown && !text.contains(char::is_whitespace) {
+                continue;
+            }
+            if !self.takes(database.len()) {
+                return;
+            }
+            // The words beside a statement may name the database.
+            let own = format!("CLIENT={}", word.text);
+            let mut assignments = database.clone();
+            assignments.retain(|one| one.text != own);
+            if is_unknown {
+                // Nothing of the statement is known.
+                let words = vec![Word::known("sql"), Word::unknown(&word.text)];
+                self.add(SimpleCommand { words, assignments, ..Default::default() });
+            } else {
+                self.add_statements(&text, &assignments);
+            }
+        }
+        if whole.words.len() > client.words.len() {
+            self.add(whole);
+        }
+    }
+
+    /// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The
+    /// tool's name is in small letters.
+    fn add_commands_of(&mut self, tool: &str, arguments: &JsonObject) {
+        if tool.starts_with("mcp__")
+            && let Some(text) = command_of(arguments)
+        {
+            self.add_text(&text);
+        }
+        for (key, value) in arguments {
+            let items = match value {
+                Value::Array(items) => items,
+                value => std::slice::from_ref(value),
+            };
+            for item in items {
+                if let Value::Object(inner) = item {
+                    self.add_commands_of(tool, inner);
+                }
+            }
+            let key = key.to_lowercase();
+            let texts = items_of(value);
+            for text in &texts {
+                self.add_argument(tool, &key, text);
+            }
+            // A list of words may be one command.
+            if texts.len() > 1 {
+                self.add_argument(tool, &key, &quoted_words(texts));
+            }
+        }
+    }
+
+    /// Adds the commands in an argument of a tool other than a shell; both names are in small letters.
+    fn add_argument(&mut self, tool: &str, key: &str, text: &str) {
+        let is_query = key == "query" && has_part(tool, SQL_TOOLS);
+        if key.contains("sql") || key.starts_with("statement") || is_query {
+            self.add_statements(text, &[]);
+        } else if tool.starts_with("mcp__") && names_a_command(key) {
+            self.add_text(text);
+        } else if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
+            let words = vec![Word::known("python3"), Word::known("-c"), Word::known(text)];
+            self.add(SimpleCommand { words, ..Default::default() });
+        }
+    }
+
+    /// Adds the commands and statements that the code of an interpreter runs, as far as they can be read.
+    fn add_commands_in_code(&mut self, name: &str, given: &Arguments<'_>) {
+        let mut codes: Vec<&str> = Vec::new();
+        for option in &given.options {
+            if let ("-c" | "-e" | "-p" | "-r", Some((_, code))) = (&*option.name, option.value) {
+                codes.push(code);
+            }
+        }
+        // `node -p CODE`: in `-pe` it stands behind the `e`.
+        if let Some(code) = given.operands.first()
+            && (is_awk(name) || given.has("-p"))
+        {
+            codes.push(&code.text);
+        }
+        for (command, text) in codes.into_iter().flat_map(texts) {
+            if command == STATEMENT {
+                self.add_statements(&text, &[]);
+                continue;
+            }
+            for mut inner in commands_of_text(&format!("{command} {text}")) {
+                if matches!(inner.words.first(), Some(program) if program.is_known()) {
+                    inner.hidden = Hidden::Nothing;
+                    inner.frame.wrappers.insert(0, name.to_owned());
+                    inner.history = given.command.history.clone();
+                    self.add(inner);
+                }
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: &str) {
+        for command in commands_of_text(text) {
+            self.add(command);
+        }
+    }
+
+    /// Adds the statements of a text as commands of a program `sql`, in small letters. The assignments of
+    /// each name the database.
+    fn add_statements(&mut self, text: &str, assignments: &[Word]) {
+        // What `printf` and `echo -e` put there.
+        let text = text.replace("%s", " ").replace("\\n", "\n");
+        for statement in without_comments(&text).to_lowercase().split(';') {
+            if !self.takes(0) {
+                return;
+            }
+            let mut words = vec![Word::known("sql")];
+            for word in statement.split(ends_word) {
+                if !word.is_empty() {
+                    words.push(Word::known(word));
+                }
+            }
+            if words.len() > 1 {
+                let assignments = assignments.to_vec();
+                self.add(SimpleCommand { words, assignments, ..Default::default() });
+            }
         }
     }
 }
@@ -67,57 +239,6 @@ fn pass_assignments(commands: &mut [SimpleCommand]) {
 fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
     let runner = inner.frame.wrappers.get(outer.frame.wrappers.len());
     runner.is_some() && program_of(outer).as_ref() == runner
-}
-
-/// Returns the statements that a client of a database runs: those in its words and in its input.
-fn statements_of_client(client: &SimpleCommand, before: &[SimpleCommand]) -> Vec<SimpleCommand> {
-    let (mut found, mut copied) = (Vec::new(), 0);
-    let database = words_of_database(&Arguments::of(client));
-    let mut whole = client.clone();
-    add_input(client, before, &mut whole.words);
-    for word in &mut whole.words[client.words.len()..] {
-        // A text may begin with a comment, which is not an option.
-        if word.text.starts_with('-') {
-            *word = word.clone().behind("\n");
-        }
-    }
-    let given = Arguments::of(&whole);
-    let mut texts: Vec<(&Word, &str, bool)> = Vec::new();
-    for word in &given.operands {
-        texts.push((word, &word.text, false));
-    }
-    for option in &given.options {
-        if let Some((word, text)) = option.value {
-            texts.push((word, text, matches!(&*option.name, "-c" | "-e")));
-        }
-    }
-    for (word, text, is_code) in texts {
-        let text = hidden(text);
-        let is_unknown = is_code && !word.is_known() && text.trim_start().starts_with(UNKNOWN);
-        if !is_unknown && !text.contains(char::is_whitespace) {
-            continue;
-        }
-        if copied > MOST_PATHS {
-            found.push(too_many_statements());
-            return found;
-        }
-        // The words beside a statement may name the database.
-        let own = format!("CLIENT={}", word.text);
-        let mut assignments = database.clone();
-        assignments.retain(|one| one.text != own);
-        copied += assignments.len();
-        if is_unknown {
-            // Nothing of the statement is known.
-            let words = vec![Word::known("sql"), Word::unknown(&word.text)];
-            found.push(SimpleCommand { words, assignments, ..Default::default() });
-        } else {
-            found.extend(statements_of(&text, &assignments));
-        }
-    }
-    if whole.words.len() > client.words.len() {
-        found.push(whole);
-    }
-    found
 }
 
 /// Returns the words of a client that may name its database, each once as an assignment:
@@ -142,73 +263,13 @@ fn add_input(client: &SimpleCommand, before: &[SimpleCommand], words: &mut Vec<W
     words.extend(client.documents().cloned());
     for other in before {
         words.extend(other.documents().cloned());
-        words.extend(printed_by(other));
-    }
-}
-
-/// Returns what `echo` or `printf` prints.
-fn printed_by(command: &SimpleCommand) -> Vec<Word> {
-    let Some("echo" | "printf") = program_of(command).as_deref() else { return Vec::new() };
-    let mut words = &command.words[1..];
-    while let [option, behind @ ..] = words
-        && option.text.starts_with('-')
-        && !option.text.contains(char::is_whitespace)
-    {
-        words = behind;
-    }
-    if words.iter().all(Word::is_known) {
-        vec![Word::known(&line_of(words))]
-    } else {
-        words.to_vec()
-    }
-}
-
-/// Adds the commands in the arguments of a tool other than a shell, also in objects within them. The
-/// tool's name is in small letters.
-fn add_commands_of(tool: &str, arguments: &JsonObject, found: &mut Vec<SimpleCommand>) {
-    if tool.starts_with("mcp__")
-        && let Some(text) = command_of(arguments)
-    {
-        found.extend(commands_of_text(&text));
-    }
-    for (key, value) in arguments {
-        let items = match value {
-            Value::Array(items) => items,
-            value => std::slice::from_ref(value),
-        };
-        for item in items {
-            if let Value::Object(inner) = item {
-                add_commands_of(tool, inner, found);
+        match other.printed_words() {
+            Some(printed) if printed.iter().all(Word::is_known) => {
+                words.push(Word::known(&line_of(printed)));
             }
-        }
-        let key = key.to_lowercase();
-        let texts = items_of(value);
-        for text in &texts {
-            found.extend(commands_of_argument(tool, &key, text));
-        }
-        // A list of words may be one command.
-        if texts.len() > 1 {
-            found.extend(commands_of_argument(tool, &key, &quoted_words(texts)));
+            printed => words.extend_from_slice(printed.unwrap_or_default()),
         }
     }
-}
-
-/// Returns the commands in an argument of a tool other than a shell; both names are in small letters.
-fn commands_of_argument(tool: &str, key: &str, text: &str) -> Vec<SimpleCommand> {
-    if key.contains("sql") || key.starts_with("statement") {
-        return statements_of(text, &[]);
-    }
-    if key == "query" && has_part(tool, SQL_TOOLS) {
-        return statements_of(text, &[]);
-    }
-    if tool.starts_with("mcp__") && names_a_command(key) {
-        return commands_of_text(text);
-    }
-    if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
-        let words = vec![Word::known("python3"), Word::known("-c"), Word::known(text)];
-        return vec![SimpleCommand { words, ..Default::default() }];
-    }
-    Vec::new()
 }
 
 /// Returns the command of a call that names its program and its words apart, or of a request.
@@ -254,37 +315,6 @@ fn named(given: &Arguments<'_>, is_runner: bool) -> Option<SimpleCommand> {
         ..given.command.clone()
     })
 }
-
-/// Adds the commands and statements that the code of an interpreter runs, as far as they can be read.
-fn add_commands_in_code(name: &str, given: &Arguments<'_>, found: &mut Vec<SimpleCommand>) {
-    let mut codes: Vec<&str> = Vec::new();
-    for option in &given.options {
-        if let ("-c" | "-e" | "-p" | "-r", Some((_, code))) = (&*option.name, option.value) {
-            codes.push(code);
-        }
-    }
-    // `node -p CODE`: in `-pe` it stands behind the `e`.
-    if let Some(code) = given.operands.first()
-        && (is_awk(name) || given.has("-p"))
-    {
-        codes.push(&code.text);
-    }
-    for (command, text) in codes.into_iter().flat_map(texts) {
-        if command == STATEMENT {
-            found.extend(statements_of(&text, &[]));
-            continue;
-        }
-        for mut inner in commands_of_text(&format!("{command} {text}")) {
-            if matches!(inner.words.first(), Some(program) if program.is_known()) {
-                inner.hidden = Hidden::Nothing;
-                inner.frame.wrappers.insert(0, name.to_owned());
-                inner.history = given.command.history.clone();
-                found.push(inner);
-            }
-        }
-    }
-}
-
 pub(super) fn is_awk(name: &str) -> bool {
     name.ends_with("awk")
 }
@@ -297,28 +327,6 @@ fn program_of(command: &SimpleCommand) -> Option<String> {
 fn is_database(name: &str) -> bool {
     shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
 }
-
-/// Returns the statements of a text as commands of a program `sql`, in small letters. The assignments of
-/// each name the database.
-fn statements_of(text: &str, assignments: &[Word]) -> Vec<SimpleCommand> {
-    let mut statements = Vec::new();
-    // What `printf` and `echo -e` put there.
-    let text = text.replace("%s", " ").replace("\\n", "\n");
-    for statement in without_comments(&text).to_lowercase().split(';') {
-        let mut words = vec![Word::known("sql")];
-        for word in statement.split(ends_word) {
-            if !word.is_empty() {
-                words.push(Word::known(word));
-            }
-        }
-        if words.len() > 1 {
-            let (assignments, is_certain) = (assignments.to_vec(), true);
-            statements.push(SimpleCommand { words, assignments, is_certain, ..Default::default() });
-        }
-    }
-    statements
-}
-
 fn ends_word(letter: char) -> bool {
     !letter.is_alphanumeric() && !"_.*$:".contains(letter)
 }
@@ -326,13 +334,14 @@ fn ends_word(letter: char) -> bool {
 /// Returns a text of SQL without its comments, the texts in its quotes, and the commands of a client.
 fn without_comments(text: &str) -> String {
     let mut statements = String::new();
+    // `sqlite3` has commands between statements.
+    let mut is_between = true;
     for line in text.lines() {
-        // `sqlite3` has commands between statements.
-        let is_between = statements.is_empty() || statements.trim_end().ends_with(';');
-        let begun = line.trim_start();
+        let begun = line.trim();
         if !(begun.starts_with('\\') || is_between && begun.starts_with('.')) {
             statements.push_str(line);
             statements.push('\n');
+            is_between = begun.ends_with(';') || is_between && begun.is_empty();
         }
     }
     let mut plain = String::new();

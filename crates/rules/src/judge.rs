@@ -188,19 +188,21 @@ impl<'c> Case<'c> {
 
     /// Returns the files of a call, or none if no condition is about files.
     pub(super) fn mentions(&self) -> Checked<Vec<&'c Mention>> {
-        for set in self.rule.sets.iter().chain([&self.rule.except]) {
-            if set.names_files() || !set.targets.is_empty() {
-                return Ok(self.read.mentions()?.iter().collect());
-            }
-        }
-        Ok(Vec::new())
+        self.files_asked_for(None)
     }
 
     /// Returns the files of one command.
     pub(super) fn mentions_of(&self, command: usize) -> Checked<Vec<&'c Mention>> {
-        let mut mentions = self.mentions()?;
-        mentions.retain(|mention| mention.command == Some(command));
-        Ok(mentions)
+        self.files_asked_for(Some(command))
+    }
+
+    fn files_asked_for(&self, command: Option<usize>) -> Checked<Vec<&'c Mention>> {
+        for set in self.rule.sets.iter().chain([&self.rule.except]) {
+            if set.names_files() || !set.targets.is_empty() {
+                return Ok(self.read.mentions(command)?.iter().collect());
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// Returns the pattern that takes a command away.
@@ -285,10 +287,8 @@ impl<'c> Case<'c> {
                 }
             }
         }
-        for mention in read.mentions()? {
-            if command.is_some() && mention.command != command
-                || !mention.touch.meets(set.touches())
-            {
+        for mention in read.mentions(command)? {
+            if !mention.touch.meets(set.touches()) {
                 continue;
             }
             if command.is_none()

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::call::is_dir;
-use super::fit::shown;
 use super::glob::has_part;
 use super::implied::is_awk;
 use super::judge::Checked;
@@ -15,7 +14,7 @@ use super::texts::{Texts, add_words};
 use super::uses::{Touch, UsedWord, uses};
 use crate::names::{CHANGING_CODE, SINKS};
 use hookexec_calls::tools::patch;
-use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};
+use hookexec_calls::{Certainty, Hidden, Word, is_interpreter, line_of};
 
 /// A word of a call that may be a file.
 #[derive(Debug, Default)]
@@ -46,14 +45,48 @@ pub(super) fn of_commands(
     commands: &[Arguments<'_>],
     places: &[Rc<Place<'_>>],
 ) -> Checked<Vec<Mention>> {
-    let mut mentions = Vec::new();
+    let (mut mentions, mut search) = (Vec::new(), None);
     for (at, given) in commands.iter().enumerate() {
-        let mut before = commands[..at].iter();
-        let search = before.rfind(|given| given.program.as_deref() == Some("find"));
-        let place = &places[at];
-        Finder { search, given, at, place, mentions: &mut mentions }.add_all()?;
+        let (place, own) = (&places[at], Search::of(given));
+        let descends = descends(given);
+        let (before, own_search, mentions) = (search.as_ref(), own.as_ref(), &mut mentions);
+        Finder { given, at, place, before, own_search, descends, mentions }.add_all()?;
+        search = own.or(search);
     }
     Ok(mentions)
+}
+
+/// A `find`.
+struct Search<'f, 'c> {
+    given: &'f Arguments<'c>,
+    /// The patterns of what it acts on.
+    patterns: Vec<String>,
+    /// Whether it names `.git`, to leave it out.
+    leaves_git_out: bool,
+}
+
+impl<'f, 'c> Search<'f, 'c> {
+    /// Returns the search that a command is.
+    fn of(given: &'f Arguments<'c>) -> Option<Self> {
+        if given.program.as_deref() != Some("find") {
+            return None;
+        }
+        let words = &given.command.words[1..];
+        let (patterns, leaves_git_out) = (acted_on(words), line_of(words).contains(".git"));
+        Some(Self { given, patterns, leaves_git_out })
+    }
+
+    /// Returns the directories that it begins in: the operands before its first test.
+    fn starts(&self) -> Vec<&str> {
+        let Arguments { options, operands, .. } = self.given;
+        let mut tests = options.iter();
+        let count = match tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P")) {
+            Some(test) => test.operands_before,
+            None => operands.len(),
+        };
+        let starts: Vec<&str> = operands[..count].iter().map(|word| &*word.text).collect();
+        if starts.is_empty() { vec!["."] } else { starts }
+    }
 }
 
 struct Finder<'f, 'c> {
@@ -61,7 +94,11 @@ struct Finder<'f, 'c> {
     at: usize,
     place: &'f Place<'f>,
     /// The `find` before it, which may run it, or from which `xargs` may get words for it.
-    search: Option<&'f Arguments<'c>>,
+    before: Option<&'f Search<'f, 'c>>,
+    /// The command itself, if it is a `find`.
+    own_search: Option<&'f Search<'f, 'c>>,
+    /// Whether it goes through the directories that it names.
+    descends: bool,
     mentions: &'f mut Vec<Mention>,
 }
 
@@ -97,11 +134,11 @@ impl Finder<'_, '_> {
             self.add(&UsedWord::of(word, Touch::READ), false)?;
         }
         for mut used in uses(self.given) {
-            match self.search {
-                Some(search) if is_run && used.text == "{}" => {
+            match (self.before, self.own_search) {
+                (Some(search), _) if is_run && used.text == "{}" => {
                     self.add_found(search, &used.with_text(""))?;
                 }
-                _ if used.is_target && program == "find" => self.add_found(self.given, &used)?,
+                (_, Some(search)) if used.is_target => self.add_found(search, &used)?,
                 _ => {
                     if is_code {
                         used.touch = used.touch.with(touch_of_code(&used.text));
@@ -110,17 +147,17 @@ impl Finder<'_, '_> {
                 }
             }
         }
-        if program == "find"
+        if let Some(search) = self.own_search
             && self.given.has("-delete")
             && self.given.operands.is_empty()
             && let Some(word) = command.words.first()
         {
             let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
-            self.add_found(self.given, &used.with_text("."))?;
+            self.add_found(search, &used.with_text("."))?;
         }
-        if let Some(search) = self.search
+        if let Some(search) = self.before
             && command.frame.more
-            && command.frame.pipeline == search.command.frame.pipeline
+            && command.frame.pipeline == search.given.command.frame.pipeline
         {
             // `xargs` adds what was found at the end.
             let mut whole = command.clone();
@@ -197,21 +234,23 @@ impl Finder<'_, '_> {
 
     /// Adds the files that `find` finds: below the text of a use, or below all its operands if that is
     /// empty. Where they lie is not known, so only the start and the name count as files.
-    fn add_found(&mut self, search: &Arguments<'_>, used: &UsedWord<'_>) -> Checked<()> {
-        for (start, pattern) in searched(search, &used.text) {
-            let open = Word::unknown(&used.word.text);
-            let found =
-                UsedWord { word: &open, text: format!("{start}/{pattern}").into(), ..*used };
-            self.add(&found, false)?;
-            let Some(mention) = self.mentions.last_mut() else { continue };
-            mention.texts = Texts::default();
-            mention.texts.add_versions(&start, self.place)?;
-            let name = pattern.rsplit('/').next().unwrap_or_default();
-            if name != "*" {
-                mention.texts.add_pieces(name)?;
+    fn add_found(&mut self, search: &Search<'_, '_>, used: &UsedWord<'_>) -> Checked<()> {
+        let starts = if used.text.is_empty() { search.starts() } else { vec![&*used.text] };
+        for start in starts {
+            for pattern in &search.patterns {
+                let open = Word::unknown(&used.word.text);
+                let found =
+                    UsedWord { word: &open, text: format!("{start}/{pattern}").into(), ..*used };
+                self.add(&found, false)?;
+                let Some(mention) = self.mentions.last_mut() else { continue };
+                mention.texts = Texts::default();
+                mention.texts.add_versions(start, self.place)?;
+                let name = pattern.rsplit('/').next().unwrap_or_default();
+                if name != "*" {
+                    mention.texts.add_pieces(name)?;
+                }
+                mention.descends = pattern == "*" && !search.leaves_git_out;
             }
-            // Who names `.git` leaves it out.
-            mention.descends = pattern == "*" && !shown(search).contains(".git");
         }
         Ok(())
     }
@@ -250,7 +289,7 @@ impl Finder<'_, '_> {
         mention.command = Some(self.at);
         // Nothing of what a destination holds is touched.
         let may_descend = used.touch != Touch::WRITE && !is_remote(text);
-        mention.descends = may_descend && descends(self.given) || is_code && text.contains("tree(");
+        mention.descends = may_descend && self.descends || is_code && text.contains("tree(");
         self.mentions.push(mention);
         Ok(())
     }
@@ -269,18 +308,6 @@ fn is_remote(text: &str) -> bool {
 /// Returns whether a command goes through the directories that it names.
 fn descends(given: &Arguments<'_>) -> bool {
     given.row.deep || given.has("-r") || given.has("-R") || given.has("--recursive")
-}
-
-/// Returns where a `find` begins, and the patterns of what it acts on there.
-fn searched(search: &Arguments<'_>, start: &str) -> Vec<(String, String)> {
-    let patterns = acted_on(search.command.words.get(1..).unwrap_or_default());
-    let mut found = Vec::new();
-    for start in starts(search, start) {
-        for pattern in &patterns {
-            found.push((start.to_owned(), pattern.clone()));
-        }
-    }
-    found
 }
 
 /// Returns the patterns of what the actions of a `find` are for. Where not every alternative of the
@@ -324,18 +351,4 @@ fn acted_on(words: &[Word]) -> Vec<String> {
         acted = names;
     }
     if is_open || acted.is_empty() { vec!["*".to_owned()] } else { acted }
-}
-
-/// Returns the directories that a `find` begins in: the operands before its first test.
-fn starts<'s>(search: &'s Arguments<'_>, start: &'s str) -> Vec<&'s str> {
-    if !start.is_empty() {
-        return vec![start];
-    }
-    let mut tests = search.options.iter();
-    let count = match tests.find(|option| !matches!(&*option.name, "-H" | "-L" | "-P")) {
-        Some(test) => test.operands_before,
-        None => search.operands.len(),
-    };
-    let starts: Vec<&str> = search.operands[..count].iter().map(|word| &*word.text).collect();
-    if starts.is_empty() { vec!["."] } else { starts }
 }

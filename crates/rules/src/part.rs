@@ -10,9 +10,6 @@ use super::glob::like;
 use super::limits::{MOST_ENTRIES, TOO_MANY};
 use hookexec_files::platform::Platform;
 
-/// The most patterns that the braces of one may stand for.
-const MOST_BRACES: usize = 64;
-
 /// A part of a path between two `/`.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
@@ -64,25 +61,29 @@ impl Part {
 /// a set such as `[a-z]` may be any letter, and more than two `*` are two.
 pub(super) fn simplified(pattern: &str) -> String {
     let mut simple = String::new();
-    let mut rest = pattern;
-    while let Some(letter) = rest.chars().next() {
-        let set = if letter == '[' { length_of_set(rest) } else { None };
-        rest = &rest[set.unwrap_or(letter.len_utf8())..];
-        if set.is_some() {
-            simple.push('?');
-        } else if letter != '*' || !simple.ends_with("**") {
-            simple.push(letter);
+    for part in pattern.split_inclusive('/') {
+        // No set begins behind the last `]`.
+        let last = part.rfind(']').unwrap_or(0);
+        let mut rest = part;
+        while let Some(letter) = rest.chars().next() {
+            let may_be_set = letter == '[' && part.len() - rest.len() < last;
+            let set = if may_be_set { length_of_set(rest) } else { None };
+            rest = &rest[set.unwrap_or(letter.len_utf8())..];
+            if set.is_some() {
+                simple.push('?');
+            } else if letter != '*' || !simple.ends_with("**") {
+                simple.push(letter);
+            }
         }
     }
     simple
 }
 
-/// Returns how long the set is that a text begins with: `[a]`, `[]a]`.
+/// Returns how long the set is that a part of a path begins with: `[a]`, `[]a]`.
 fn length_of_set(text: &str) -> Option<usize> {
     let first = text[1..].chars().next()?;
     let inside = 1 + first.len_utf8();
-    let end = inside + text[inside..].find(']')?;
-    if text[..end].contains('/') { None } else { Some(end + 1) }
+    Some(inside + text[inside..].find(']')? + 1)
 }
 
 /// Returns a text in small letters, one by one.
@@ -113,34 +114,6 @@ fn fits(pattern: &[Part], path: &[String], same_case: bool, is_whole: bool) -> b
     }
     let Some((name, behind)) = path.split_first() else { return false };
     part.fits(name, same_case) && fits(rest, behind, same_case, is_whole)
-}
-
-/// Returns the patterns that one with `{a,b}` stands for.
-pub(super) fn braces(text: &str) -> Vec<String> {
-    let mut found = vec![text.to_owned()];
-    while let Some(at) = found.iter().position(|text| inner_braces(text).is_some()) {
-        let text = found.remove(at);
-        let Some((start, end)) = inner_braces(&text) else { break };
-        for part in text[start + 1..end].split(',') {
-            found.push(format!("{}{part}{}", &text[..start], &text[end + 1..]));
-        }
-        if found.len() > MOST_BRACES {
-            break;
-        }
-    }
-    found
-}
-
-/// Returns where the first list in braces begins and ends that has no other in it; `{}` and `{a}` are
-/// none.
-fn inner_braces(text: &str) -> Option<(usize, usize)> {
-    for (end, _) in text.match_indices('}') {
-        let start = text[..end].rfind('{')?;
-        if text[start..end].contains(',') {
-            return Some((start, end));
-        }
-    }
-    None
 }
 
 /// Finds the files of patterns, for one call.

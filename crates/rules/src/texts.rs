@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::Chars;
 
-use super::expand::{UNKNOWN, without_outputs};
+use super::expand::without_outputs;
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
-use super::part::{braces, simplified};
+use super::part::simplified;
 use super::place::Place;
+use hookexec_calls::shell::{braces, braces_as};
 use hookexec_files::paths::lexical;
 use percent_encoding::percent_decode_str;
 
@@ -39,11 +40,14 @@ impl Texts {
     ) -> Result<(), &'static str> {
         self.add_pieces(&without_outputs(text))?;
         for version in place.versions(text) {
-            let lists = braces(&version);
+            let lists = braces("\0", &version);
             place.scene.look(lists.len())?;
             for version in lists {
                 self.add_pieces(&version)?;
-                self.add_pieces(&without_range(&version))?;
+                // A range, as in `{1..3}`.
+                if version.contains("..") {
+                    self.add_pieces(&braces_as("\0", &version))?;
+                }
             }
         }
         Ok(())
@@ -154,15 +158,4 @@ fn quoted(quote: char, letters: &mut Chars<'_>) -> String {
 
 fn is_separator(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
-}
-
-/// Returns `word` with everything from its first `{` to its last `}` unknown, if that may be `{1..3}`.
-pub(super) fn without_range(word: &str) -> String {
-    if let (Some(start), Some(end)) = (word.find('{'), word.rfind('}'))
-        && let Some(inside) = word.get(start..end)
-        && inside.contains("..")
-    {
-        return format!("{}{UNKNOWN}{}", &word[..start], &word[end + 1..]);
-    }
-    word.to_owned()
 }

@@ -2,7 +2,7 @@
 
 use super::word::SEPARATORS;
 use super::{
-    DEEPEST, Hidden, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
+    DEEPEST, Hidden, LONGEST, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
 use crate::history::Change;
 use crate::names::{BEGINNINGS, LEAVING, LIST_ENDS, UNREAD_WORDS};
@@ -169,6 +169,10 @@ impl<'t> Reader<'t, '_> {
                 self.found.hides_anything();
             }
             let mut is_taken = false;
+            self.found.copied += self.found.commands.len() - start;
+            if self.found.copied > LONGEST {
+                return Err(self.found.too_long());
+            }
             for command in &mut self.found.commands[start..] {
                 if command.frame.wrappers.len() == self.frame.wrappers.len() {
                     command.redirections.push(redirection.clone());

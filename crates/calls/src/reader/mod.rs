@@ -11,6 +11,7 @@ mod word;
 use super::command::{Certainty, Frame, Hidden, SimpleCommand, Word};
 use super::history::History;
 use hookexec_files::text::name_length;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// How deep compound commands and substitutions may nest in a text.
@@ -45,15 +46,16 @@ pub(super) struct Found {
     /// Texts that run when the shell ends.
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
-    pub(super) fetched: Vec<String>,
+    pub(super) fetched: HashSet<String>,
     /// The last pipeline that gets something from the network.
     pub(super) fetching: usize,
     /// Whether the call gets a repository; what files it has is not known.
     pub(super) has_cloned: bool,
     /// How many programs run what stands in their input, which nothing in the text gives them.
     pub(super) without_input: usize,
-    /// How many words the commands that others run have.
-    pub(super) inner_words: usize,
+    /// How many words were copied for commands that others run, and for those of a group. They may be as
+    /// many as the letters of a text: 20 ms.
+    pub(super) copied: usize,
 }
 
 /// Returns the commands of a shell text.
