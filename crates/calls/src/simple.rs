@@ -227,7 +227,7 @@ impl Found {
         let name = file.text.trim_start_matches("./");
         let mut texts = Vec::new();
         for (at, command) in self.commands.iter().enumerate() {
-            // Of two it is not known which one is there.
+            // Either of two may be there.
             if texts.len() < 2 && command.writes(name) {
                 texts.push(self.text_written_by(at));
             }

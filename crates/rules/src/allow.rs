@@ -381,8 +381,10 @@ fn is_seen(word: &Word) -> bool {
     for variable in ["$HOME", "$PWD", "$?"] {
         text = text.replace(variable, "");
     }
+    // A file whose name begins with a dot may be made before.
+    let is_hidden = text.starts_with('.') && !text.starts_with("./") || text.contains("/.");
     let is_other = text.starts_with('=') || text.contains(['$', '`', '{', '(', '~', '[']);
-    !is_other && word.certainty != Certainty::Invisible
+    !is_hidden && !is_other && word.certainty != Certainty::Invisible
 }
 
 /// Returns what a message calls a command of which not everything is known.

@@ -94,7 +94,7 @@ impl<'c> Arguments<'c> {
             && let Some(word) = words.get(at)
             && !word.text.starts_with('-')
         {
-            at = self.cluster(at, &word.text);
+            at = self.bundle(&word.text);
         }
         while let Some(word) = words.get(at) {
             let sure = &word.text[..word.known];
@@ -168,6 +168,21 @@ impl<'c> Arguments<'c> {
             }
         }
         at + 1
+    }
+
+    /// Reads the options of `tar xfC FILE DIRECTORY`, and returns where to read on.
+    fn bundle(&mut self, letters: &str) -> usize {
+        let (words, mut next) = (&self.command.words, 2);
+        for letter in letters.chars() {
+            let name = self.row.first_name(&format!("-{letter}")).to_owned();
+            let mut value = None;
+            if self.row.takes_value(&name) {
+                value = words.get(next).map(|word| (word, word.text.as_str()));
+                next += 1;
+            }
+            self.add(name, 1, value);
+        }
+        next
     }
 
     /// Returns the value behind an option, and where to read on. A value that looks like an option is

@@ -42,7 +42,7 @@ impl Place<'_> {
     /// that of the shell may be another one.
     pub(super) fn versions(&self, text: &str) -> Vec<String> {
         let mut texts = self.texts(text, 0);
-        if text.contains('$') {
+        if text.contains('$') && !is_in_directory(text) {
             texts.push(hidden(text));
         }
         texts
@@ -151,6 +151,13 @@ impl Place<'_> {
         }
         values
     }
+}
+
+/// Returns whether a text begins with the directory of the shell, and has no other expansion.
+pub(super) fn is_in_directory(text: &str) -> bool {
+    let Some((before, expansion, behind)) = next_expansion(text) else { return false };
+    let is_directory = matches!(expansion, "$PWD" | "${PWD}" | "$(pwd)");
+    before.is_empty() && is_directory && !behind.contains(['$', '`', '<', '>'])
 }
 
 fn longest(texts: &[String]) -> usize {

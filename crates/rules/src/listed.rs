@@ -20,14 +20,15 @@ impl Pattern {
             }
         }
         let mut words = Vec::new();
-        // How many operands may stand before the next option.
-        let mut most_before = 0_usize;
+        // How many operands may stand before the next option, and must stand before any option.
+        let (mut most_before, mut any_from) = (0_usize, None);
         for word in &self.words {
-            let has_options = word.alternatives.iter().any(Alternative::is_option);
-            if has_options && !has_only(word, most_before, given) {
-                return Ok(false);
-            } else if !has_options {
+            if word.is_any_option() {
+                any_from = Some(words.len());
+            } else if !word.alternatives.iter().any(Alternative::is_option) {
                 words.push(word);
+            } else if !has_only(word, most_before, given) {
+                return Ok(false);
             }
             if word.is_any() {
                 most_before = usize::MAX;
@@ -41,10 +42,13 @@ impl Pattern {
         let named = words.iter().position(|word| word.is_any()).unwrap_or(words.len());
         let is_open = matches!(words.last(), Some(word) if word.is_any());
         for option in &given.options {
-            if self.names_option(option, &given.row) {
+            let is_any = matches!(any_from, Some(from) if option.operands_before >= from);
+            if is_any || self.names_option(option, &given.row) {
                 continue;
             }
-            if !is_open || option.operands_before < named {
+            // The table must tell whether an option takes the word behind it for its value.
+            let is_known = option.operands_before >= named || given.row.names(&option.name);
+            if !is_open || !is_known {
                 return Ok(false);
             }
             let is_wrapped = wrapped.iter().any(|word| std::ptr::eq(*word, option.word));
@@ -57,7 +61,7 @@ impl Pattern {
                 return Err(word.text.clone());
             }
         }
-        match refused_operand(named, given) {
+        match refused_operand(named, any_from.is_some(), given) {
             Some(word) => Err(word.text.clone()),
             None => Ok(true),
         }
@@ -68,6 +72,7 @@ impl Pattern {
         for word in &self.words {
             for one in &word.alternatives {
                 if let Alternative::Option(name, _) = one
+                    && !word.is_any_option()
                     && means(name, option, row)
                 {
                     return true;
@@ -121,10 +126,10 @@ fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
     }
 }
 
-/// Returns whether a command has an option that a word of the pattern names, where the pattern has it, and
-/// has it in no other way.
+/// Returns whether a command has one of the options that a word of the pattern names, where the pattern has
+/// it, and has it in no other way.
 fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bool {
-    let mut is_there = false;
+    let mut found: Option<&str> = None;
     for option in &given.options {
         let (mut is_named, mut is_listed) = (false, false);
         for one in &word.alternatives {
@@ -141,16 +146,20 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
         }
         // The table may be wrong about which options take the word behind them.
         let is_unsure = option.operands_before > most_before || option.is_before_off();
-        if is_named && (!is_listed || is_unsure) {
+        if !is_named {
+            continue;
+        }
+        let is_other = matches!(found, Some(name) if name != option.name);
+        if !is_listed || is_unsure || is_other {
             return false;
         }
-        is_there |= is_named;
+        found = Some(&option.name);
     }
-    is_there && word.is_certainly_in(given)
+    found.is_some() && word.is_certainly_in(given)
 }
 
 /// Returns the operand for which a `*` does not stand, behind those that the pattern names.
-fn refused_operand<'c>(named: usize, given: &Arguments<'c>) -> Option<&'c Word> {
+fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> Option<&'c Word> {
     let row = &given.row;
     let first = usize::from(row.has_subcommands);
     // A long option that the table does not know may have taken the first operand.
@@ -166,7 +175,8 @@ fn refused_operand<'c>(named: usize, given: &Arguments<'c>) -> Option<&'c Word> 
         }
         // Behind `--` it is an option of another program, or of this one if `--` was a value.
         let name = text.split('=').next().unwrap_or_default();
-        if text.len() > 1 && text.starts_with('-') && !row.is_harmless(name, true) {
+        let is_option = text.len() > 1 && text.starts_with('-');
+        if is_option && !takes_any && !row.is_harmless(name, true) {
             return Some(operand);
         }
         if row.takes_no_operand() || row.is_hazardous(operand, text, at <= shift) {

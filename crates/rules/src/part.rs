@@ -57,33 +57,29 @@ impl Part {
     }
 }
 
-/// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others:
-/// a set such as `[a-z]` may be any letter, and more than two `*` are two.
+/// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others. A set
+/// such as `[a-z]` may be any text, as shells differ in where it ends; more than two `*` are two.
 pub(super) fn simplified(pattern: &str) -> String {
     let mut simple = String::new();
-    for part in pattern.split_inclusive('/') {
-        // No set begins behind the last `]`.
-        let last = part.rfind(']').unwrap_or(0);
-        let mut rest = part;
-        while let Some(letter) = rest.chars().next() {
-            let may_be_set = letter == '[' && part.len() - rest.len() < last;
-            let set = if may_be_set { length_of_set(rest) } else { None };
-            rest = &rest[set.unwrap_or(letter.len_utf8())..];
-            if set.is_some() {
-                simple.push('?');
-            } else if letter != '*' || !simple.ends_with("**") {
-                simple.push(letter);
-            }
+    let last = pattern.rfind(']').unwrap_or(0);
+    let mut rest = pattern;
+    while let Some(letter) = rest.chars().next() {
+        let is_set = letter == '[' && pattern.len() - rest.len() < last;
+        rest = &rest[if is_set { length_of_sets(rest) } else { letter.len_utf8() }..];
+        let letter = if is_set { '*' } else { letter };
+        if letter != '*' || !simple.ends_with("**") {
+            simple.push(letter);
         }
     }
     simple
 }
 
-/// Returns how long the set is that a part of a path begins with: `[a]`, `[]a]`.
-fn length_of_set(text: &str) -> Option<usize> {
-    let first = text[1..].chars().next()?;
-    let inside = 1 + first.len_utf8();
-    Some(inside + text[inside..].find(']')? + 1)
+/// Returns how long the sets are that a text begins with: up to the last `]` of the part, or the first one
+/// behind it.
+fn length_of_sets(text: &str) -> usize {
+    let part = text.split('/').next().unwrap_or_default();
+    let end = part.rfind(']').or_else(|| text.find(']'));
+    end.unwrap_or(0) + 1
 }
 
 /// Returns a text in small letters, one by one.

@@ -66,6 +66,11 @@ impl PatternWord {
         matches!(self.alternatives[..], [Alternative::Any])
     }
 
+    /// Returns whether it stands for all options of an allow, or none: `-*`.
+    pub(super) fn is_any_option(&self) -> bool {
+        matches!(&self.alternatives[..], [Alternative::Option(name, None)] if name == "-*")
+    }
+
     /// Returns whether all its alternatives are words: it then names an operand.
     pub(super) fn is_operand(&self) -> bool {
         self.alternatives.iter().all(Alternative::is_operand)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::Chars;
 
-use super::expand::without_outputs;
+use super::expand::{is_in_directory, without_outputs};
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
 use super::part::simplified;
 use super::place::Place;
@@ -38,7 +38,9 @@ impl Texts {
         text: &str,
         place: &Place<'_>,
     ) -> Result<(), &'static str> {
-        self.add_pieces(&without_outputs(text))?;
+        if !is_in_directory(text) {
+            self.add_pieces(&without_outputs(text))?;
+        }
         for version in place.versions(text) {
             let lists = braces("\0", &version);
             place.scene.look(lists.len())?;
