@@ -102,8 +102,12 @@ impl Survey {
         }
         if files.is_empty() {
             let place = self.transcripts.directory(self.agent).unwrap_or_default();
-            let problem = format!("no transcripts since {:.0} in {}", self.since, place.display());
-            return Err(CommandError::data(problem).hint("`--since 90d` looks further back"));
+            let (title, since) = (self.agent.title(), self.since.strftime("%Y-%m-%d"));
+            let problem = format!("no transcripts of {title} since {since} in {}", place.display());
+            return Err(CommandError::usage(problem).hint(format!(
+                "look further back with `--since 90d`, or try again after some sessions of {title}: it \
+                 writes a transcript of each"
+            )));
         }
         let (next, seen) = (AtomicUsize::new(0), SeenCalls::default());
         let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
