@@ -170,7 +170,13 @@ fn a_guard_that_survives_the_model_goes_to_the_users_layer() {
         let input = format!(r#"{{"tool_name":"shell","tool_input":{{"cmd":"{command}"}}}}"#);
         let _ = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input).run().exits(code);
     }
-    let _ = sandbox.hookexec(["test", directory.to_str().unwrap()]).run().exits(0);
+    // Its cases hold in every directory, also where the rules guard each file.
+    std::fs::create_dir_all(sandbox.home().join(".ssh")).unwrap();
+    for place in [sandbox.project(), sandbox.home(), directory.clone(), sandbox.home().join(".ssh")]
+    {
+        let test = ["test", directory.to_str().unwrap()];
+        let _ = sandbox.hookexec(test).current_dir(place).run().exits(0);
+    }
 }
 
 #[test]

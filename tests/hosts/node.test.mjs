@@ -51,6 +51,13 @@ function judgedBy(answer, text = GUARD, options = {}) {
   return answer ? hooks.builtin("judge", answer) : hooks;
 }
 
+/** Has the client wait for answers that come late on a busy machine. The server is told the same. */
+function waitForServer(hooks) {
+  const connection = hooks.connection();
+  const request = connection.request.bind(connection);
+  connection.request = (method, params) => request(method, params, 120_000);
+}
+
 const pids = () => readFileSync(join(place, "pids"), "utf8").trim().split("\n").map(Number);
 const on = (...events) => `hooks:\n${events.map((it) => `  ${it}: { type: builtin, command: judge }\n`).join("")}`;
 
@@ -145,6 +152,7 @@ hooks:
 `;
   const hooks = judgedBy(undefined, text);
   const session = await hooks.session().begin();
+  waitForServer(hooks);
   hooks.timeout = 3;
   const { end, stop } = await session.toolCall("shell", { cmd: "ls" }).run(shell);
   assert.deepEqual([end, stop?.reason], ["aborted", "enough"]);
@@ -290,6 +298,7 @@ test("a slow hook denies at the deadline and others go on", async () => {
   const session = hooks.session();
   await works(session);
   let isDenied = false;
+  waitForServer(hooks);
   hooks.timeout = 1;
   const slow = denied(session, "slow").finally(() => (isDenied = true));
   hooks.timeout = 120;

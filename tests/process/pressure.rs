@@ -4,10 +4,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use hookexec::Event;
+use serde_json::json;
 
-use super::harness::{HANG, Project, ask, dispatch, error, one, shell, shutdown, statistics};
+use super::harness::{HANG, Project, ask, dispatch, error, shell, shutdown, statistics, tool};
 
-#[tokio::test]
+// On a runtime of several threads: the calls keep the first one busy, and the deadlines must not wait
+// for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_child_that_stops_reading_holds_nobody_beyond_the_deadline() {
     let project = Project::with(
         "
@@ -19,8 +22,15 @@ for message in messages():
     reply(message, {'action': 'deny_tool', 'reason': message['params']['arguments']['cmd'][:5]})
 ",
     );
-    let yaml = one(&[Event::PreToolUse], "").replace("timeout: 60", "timeout: 4s");
-    let executor = project.executor(&yaml);
+    let executor = project.executor(
+        "
+processes: { p: { command: [python3, p.py] } }
+hooks:
+  pre_tool_use:
+    - { matcher: shell, hooks: [{ type: process, command: p, timeout: 4s }] }
+    - { matcher: patient, hooks: [{ type: process, command: p, timeout: 60 }] }
+",
+    );
     executor.check_processes().await;
     // Ten MiB, and then as much again as may wait at all.
     let megabyte = "x".repeat(1 << 20);
@@ -34,7 +44,8 @@ for message in messages():
     }
     // What nobody waits for any more was taken back, but for the message that had begun.
     project.write("read", "");
-    let verdict = ask(&executor, "again").await;
+    let again = tool("patient", json!({ "cmd": "again" }));
+    let verdict = dispatch(&executor, Event::PreToolUse, &again).await;
     assert_eq!(verdict.message.as_deref(), Some("again"), "{verdict:#?}");
     shutdown(&executor).await;
 }

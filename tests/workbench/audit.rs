@@ -149,8 +149,14 @@ fn many_writers_share_a_log_and_lose_nothing_when_it_rotates() {
 fn a_log_that_cannot_be_written_is_said_and_decides_nothing() {
     let sandbox = sandbox(HOOKS);
     std::fs::create_dir_all(sandbox.project().join("logs/audit.jsonl")).unwrap();
-    let verdict = event(&sandbox, "shell", "cmd", "ls").exits(0).json_line();
-    let said = verdict["system_message"].as_str().unwrap();
+    let mut said = "slow".to_owned();
+    // A verdict says only that the log is slow when a busy machine takes longer than it waits.
+    for _ in 0..100 {
+        if said.contains("slow") {
+            let verdict = event(&sandbox, "shell", "cmd", "ls").exits(0).json_line();
+            said = verdict["system_message"].as_str().unwrap().to_owned();
+        }
+    }
     assert!(said.contains("audit.jsonl can't be written"), "{said}");
     let verdict = event(&sandbox, "shell", "cmd", "rm x").exits(2).json_line();
     assert_eq!(verdict["decision"], "deny");

@@ -275,8 +275,10 @@ fn a_file_that_waits_for_a_person_is_named_and_nothing_is_judged() {
 fn a_past_that_is_not_there_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("hooks.yaml", HOOKS);
-    let done = past(&sandbox, "claude-code", &[]).exits(65);
-    assert!(done.stderr.contains("no transcripts since "), "{}", done.stderr);
+    let done = past(&sandbox, "claude-code", &[]).exits(64);
+    assert!(done.stderr.starts_with("error: no transcripts of Claude Code since "), "{done:?}");
+    let told = "[SANDBOX]/home/.claude/projects\n\nhint: look further back with `--since 90d`";
+    assert!(done.stderr.contains(told), "{}", done.stderr);
     let done = past(&sandbox, "cursor", &[]).exits(64);
     assert!(done.stderr.contains("they can be read of claude-code"), "{}", done.stderr);
 }

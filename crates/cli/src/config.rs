@@ -245,7 +245,7 @@ impl Notices {
 fn all_problems(mut options: LoadOptions, first: Diagnostics) -> CommandError {
     options.isolated = true;
     let all = hookexec_project::check(&options, registry::all()).problems;
-    CommandError::config(if all.has_errors() { all } else { first })
+    CommandError::from(if all.has_errors() { all } else { first })
 }
 
 #[cfg(test)]

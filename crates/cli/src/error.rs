@@ -70,11 +70,6 @@ impl CommandError {
         Self::new(Exit::DATA, message)
     }
 
-    /// Returns the errors of a configuration.
-    pub(crate) fn config(problems: Diagnostics) -> Self {
-        Self { exit: Exit::CONFIG, cause: Cause::Config(problems), hints: Vec::new() }
-    }
-
     /// Returns the error that there is nothing to look at.
     pub(crate) fn no_files() -> Self {
         Self::new(Exit::CONFIG, NO_FILES).hint(format!(
@@ -120,9 +115,10 @@ impl CommandError {
     }
 }
 
+/// The errors of a configuration.
 impl From<Diagnostics> for CommandError {
     fn from(problems: Diagnostics) -> Self {
-        Self::config(problems)
+        Self { exit: Exit::CONFIG, cause: Cause::Config(problems), hints: Vec::new() }
     }
 }
 
@@ -137,7 +133,7 @@ impl From<ListenError> for CommandError {
 impl From<PolicyFailure> for CommandError {
     fn from(failure: PolicyFailure) -> Self {
         match failure {
-            PolicyFailure::Hooks(problems) => Self::config(problems),
+            PolicyFailure::Hooks(problems) => problems.into(),
             PolicyFailure::NotPlain(_) => {
                 Self::usage(failure.to_string()).hint("put what it leads to in its place")
             }

@@ -8,7 +8,7 @@ use hookexec_calls::shell::{is_interpreter, is_shell, quoted};
 use hookexec_calls::{Word, commands_of_text};
 use hookexec_files::files::has_windows_line_ends;
 use hookexec_files::platform::system;
-use hookexec_project::trust::{DIRECTORIES, below, is_shell_word};
+use hookexec_project::trust::{in_known_directory, is_shell_word};
 
 use crate::program::named;
 
@@ -95,8 +95,9 @@ fn first_words(hook: &Hook, project: &Path) -> Vec<PathBuf> {
         }
         Some(Command::Text(text)) if hook.shell.as_deref().is_none_or(is_shell) => {
             for word in first_command(text) {
-                if let Some(path) = in_known_directory(&word, hook, project) {
-                    words.push(path);
+                if let Some((is_of_file, rest)) = in_known_directory(&word, &hook.env) {
+                    let directory = if is_of_file { hook.location.directory() } else { project };
+                    words.push(directory.join(rest));
                 } else if let Some(word) = plain(word) {
                     words.push(expanded(&word));
                 } else {
@@ -198,20 +199,6 @@ fn first_command(text: &str) -> Vec<Word> {
     let commands = commands_of_text(text);
     let first = commands.into_iter().find(|command| !command.is_without_words());
     first.unwrap_or_default().words
-}
-
-/// Returns the path of a word that begins with a variable for the directory of the hooks file or of
-/// the project.
-fn in_known_directory(word: &Word, hook: &Hook, project: &Path) -> Option<PathBuf> {
-    for (name, is_of_file) in DIRECTORIES {
-        if let Some(rest) = below(word, name)
-            && !hook.env.contains_key(name)
-        {
-            let directory = if is_of_file { hook.location.directory() } else { project };
-            return Some(directory.join(rest));
-        }
-    }
-    None
 }
 
 /// Returns a word that a shell takes as it is; `~/` at its beginning is left to [`expanded`].

@@ -49,7 +49,7 @@ impl ImportArgs {
             output::talk(&format!("skipped {skipped} of hookexec itself\n"));
         }
         if imported.problems.has_errors() && !self.partial {
-            return Err(CommandError::config(imported.problems)
+            return Err(CommandError::from(imported.problems)
                 .hint("`--partial` imports the rest, and says in a comment what is left out"));
         }
         if !imported.problems.is_empty() {
@@ -94,7 +94,7 @@ impl ImportArgs {
         };
         match source.read(&text, self.agent.as_deref()) {
             Ok(imported) => Ok(imported),
-            Err(ImportError::Hooks(problems)) => Err(CommandError::config(problems)),
+            Err(ImportError::Hooks(problems)) => Err(CommandError::from(problems)),
             Err(error) => Err(CommandError::usage(error.to_string())),
         }
     }

@@ -49,7 +49,33 @@ fn indented(text: &str) -> String {
 pub(crate) fn hooks(reports: &[HookReport], told: &str) -> String {
     let mut text = String::new();
     for report in reports {
-        push_line(&mut text, report, told);
+        let (style, word) = status(report);
+        let (name, source) = (plain::line(&report.name), plain::line(&report.source));
+        let time = report.duration_ms;
+        let _ =
+            write!(text, "  {style}{word:10}{style:#} {name} ({source}) {DIM}{time:.1} ms{DIM:#}");
+        if let Some(decision) = report.decision {
+            let _ = write!(text, ", {decision}");
+        }
+        if report.rewrote {
+            text.push_str(", rewrites");
+        }
+        if let Some(usage) = report.usage {
+            let _ = write!(text, ", {}", tokens(usage));
+        }
+        match report.mode {
+            Some(Mode::Warn) => text.push_str(", warns only"),
+            Some(Mode::Shadow) => text.push_str(", in the shadow"),
+            _ => {}
+        }
+        text.push('\n');
+        for (label, remark) in remarks(report) {
+            let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
+            if !is_repeated {
+                let remark = plain(remark).replace('\n', "\n             ");
+                let _ = writeln!(text, "             {remark}");
+            }
+        }
     }
     text
 }
@@ -153,36 +179,6 @@ fn push_remark<'r>(remarks: &mut Vec<(&'static str, &'r str)>, label: &'static s
     if !text.is_empty() {
         remarks.push((label, text));
     }
-}
-
-/// Adds what a hook did; without the cause of a failure that is in `told` already.
-fn push_line(text: &mut String, report: &HookReport, told: &str) {
-    let (style, word) = status(report);
-    let (name, source) = (plain::line(&report.name), plain::line(&report.source));
-    let time = report.duration_ms;
-    let _ = write!(text, "  {style}{word:10}{style:#} {name} ({source}) {DIM}{time:.1} ms{DIM:#}");
-    if let Some(decision) = report.decision {
-        let _ = write!(text, ", {decision}");
-    }
-    if report.rewrote {
-        text.push_str(", rewrites");
-    }
-    if let Some(usage) = report.usage {
-        let _ = write!(text, ", {}", tokens(usage));
-    }
-    match report.mode {
-        Some(Mode::Warn) => text.push_str(", warns only"),
-        Some(Mode::Shadow) => text.push_str(", in the shadow"),
-        _ => {}
-    }
-    for (label, remark) in remarks(report) {
-        let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
-        if !is_repeated {
-            let _ =
-                write!(text, "\n             {}", plain(remark).replace('\n', "\n             "));
-        }
-    }
-    text.push('\n');
 }
 
 /// Adds the lines that differ and those around them, each behind `indent` and its sign: `-` for a

@@ -20,8 +20,24 @@ use hookexec_calls::{SimpleCommand, Word, commands_of_text};
 
 /// The variables that hookexec or an agent sets for a directory, and whether it is that of the hooks
 /// file: the others stand for the project.
-pub const DIRECTORIES: [(&str, bool); 3] =
+const DIRECTORIES: [(&str, bool); 3] =
     [("CLAUDE_PROJECT_DIR", false), ("HOOKEXEC_PROJECT_DIR", false), ("HOOKEXEC_CONFIG_DIR", true)];
+
+/// Returns the path below a directory that a word names by its variable, unless `env` sets that, and whether
+/// the directory is that of the hooks file. Else it is the project.
+pub fn in_known_directory<'w>(
+    word: &'w Word,
+    env: &BTreeMap<String, String>,
+) -> Option<(bool, &'w str)> {
+    for (name, is_of_file) in DIRECTORIES {
+        if let Some(rest) = below(word, name)
+            && !env.contains_key(name)
+        {
+            return Some((is_of_file, rest));
+        }
+    }
+    None
+}
 
 /// The options of interpreters that name a module, which may stand right behind them.
 const LOADING: [&str; 5] = ["-m", "-M", "-r", "--require", "--import"];
@@ -275,15 +291,9 @@ impl<'s> Search<'s> {
             let is_empty = word.text.is_empty();
             return if is_empty { None } else { Some(self.path(self.start.clone(), &word.text)) };
         }
-        for (name, is_of_file) in DIRECTORIES {
-            if let Some(rest) = below(word, name)
-                && !self.env.contains_key(name)
-            {
-                let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
-                return Some(self.path(start, rest));
-            }
-        }
-        None
+        let (is_of_file, rest) = in_known_directory(word, self.env)?;
+        let start = if is_of_file { Start::HooksFile } else { Start::WorkingDir };
+        Some(self.path(start, rest))
     }
 
     fn path(&self, start: Start, path: &str) -> NamedPath {

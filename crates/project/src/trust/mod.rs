@@ -14,10 +14,10 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use coverage::{Coverage, DIRECTORIES};
+pub use coverage::{Coverage, in_known_directory};
 pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
+pub use programs::is_shell_word;
 pub(crate) use programs::typed;
-pub use programs::{below, is_shell_word};
 pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
 pub use review::{Pending, Review, Status};
 pub use store::{Approval, TrustStore};

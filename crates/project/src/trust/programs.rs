@@ -46,7 +46,7 @@ pub(super) fn is_assignment(word: &Word) -> bool {
 
 /// Returns the path below the directory that `variable` names, when the word begins with that variable and
 /// nothing else is expanded in it.
-pub fn below<'w>(word: &'w Word, variable: &str) -> Option<&'w str> {
+pub(super) fn below<'w>(word: &'w Word, variable: &str) -> Option<&'w str> {
     if word.is_literal() {
         return None;
     }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use hookexec::Event;
 use hookexec::wire::WireError;
 use hookexec_agents::{Agent, NativeEvent};
+use hookexec_files::paths::lexical;
 use serde_json::Value;
 
 /// Whose settings.
@@ -109,16 +110,7 @@ pub(crate) fn value_at<'v>(value: &'v Value, keys: &[&str]) -> &'v Value {
 
 /// Returns the path `name`, from the directory of `file`.
 pub(crate) fn beside(file: &Path, name: &str) -> PathBuf {
-    let mut path = file.to_path_buf();
-    path.pop();
-    for part in name.split('/') {
-        if part == ".." {
-            path.pop();
-        } else {
-            path.push(part);
-        }
-    }
-    path
+    lexical(&file.with_file_name(name))
 }
 
 /// Returns the events to install: all but those that fire often or twice, unless hooks are

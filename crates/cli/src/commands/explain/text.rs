@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use hookexec::executor::{Explanation, Role, Selection, Step};
 use hookexec::wire::HookReport;
-use hookexec::{Decision, Event, Verdict};
+use hookexec::{Decision, Verdict};
 use hookexec_workbench::explain::{
     Change, Effect, Explained, ExplainedCourse, ExplainedHook, ExplainedStep, why_no_opinion,
 };
@@ -21,7 +21,8 @@ use crate::{Exit, plain};
 pub(super) fn event(explained: &Explained) -> String {
     let mut text = explained.event.to_string();
     if let (Some(native), Some(agent)) = (explained.native, &explained.agent) {
-        text = format!("{native} of {agent} ({})", listed(&explained.events));
+        let events: Vec<&str> = explained.events.iter().map(|event| event.name()).collect();
+        text = format!("{native} of {agent} ({})", events.join(", "));
     }
     if let Some(tool) = &explained.tool {
         let _ = write!(text, ", tool `{}`", plain::line(tool));
@@ -53,11 +54,6 @@ pub(super) fn event(explained: &Explained) -> String {
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
-}
-
-fn listed(events: &[Event]) -> String {
-    let names: Vec<&str> = events.iter().map(|event| event.name()).collect();
-    names.join(", ")
 }
 
 /// Writes the lines of a hook as a branch of the tree.

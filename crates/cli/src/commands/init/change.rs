@@ -96,7 +96,7 @@ fn check(text: &str, shown: &str, layer: Layer) -> Result<(), CommandError> {
         return Ok(());
     }
     let hint = format!("{shown} was not changed; `init --user` adds to your own hooks file");
-    Err(CommandError::config(problems).hint(hint))
+    Err(CommandError::from(problems).hint(hint))
 }
 
 fn has_only_comments(text: &str) -> bool {

@@ -75,5 +75,5 @@ pub(super) fn archive(directory: &Path, name: &str, version: u64) -> Result<Arch
         let hint = "write an absolute path, or one that begins with `~/`";
         problems.push(Diagnostic::error(problem).hint(hint));
     }
-    if problems.is_empty() { Ok(archive) } else { Err(CommandError::config(problems)) }
+    if problems.is_empty() { Ok(archive) } else { Err(CommandError::from(problems)) }
 }

@@ -151,7 +151,7 @@ pub(crate) fn run_cases(
         }
     }
     let suite = Suite::load(paths, &config::project_directory(project)?, &registry::all())?;
-    Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::config)
+    Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::from)
 }
 
 /// Returns the nearest directory above this one that has cases.

@@ -102,8 +102,12 @@ impl Survey {
         }
         if files.is_empty() {
             let place = self.transcripts.directory(self.agent).unwrap_or_default();
-            let problem = format!("no transcripts since {:.0} in {}", self.since, place.display());
-            return Err(CommandError::data(problem).hint("`--since 90d` looks further back"));
+            let (title, since) = (self.agent.title(), self.since.strftime("%Y-%m-%d"));
+            let problem = format!("no transcripts of {title} since {since} in {}", place.display());
+            return Err(CommandError::usage(problem).hint(format!(
+                "look further back with `--since 90d`, or try again after some sessions of {title}: it \
+                 writes a transcript of each"
+            )));
         }
         let (next, seen) = (AtomicUsize::new(0), SeenCalls::default());
         let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
@@ -261,7 +265,9 @@ impl Survey {
         next: &AtomicUsize,
         seen: &SeenCalls,
     ) -> Result<Past, CommandError> {
-        let mut work = Work::new(self)?;
+        let mut found = Past::default();
+        found.habits = if self.suggests { Some(Habits::default()) } else { None };
+        let mut work = Work { survey: self, runtime: Runtime::new()?, found, replay: None };
         while self.until.is_none_or(|until| Instant::now() < until) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(path) = files.get(at) else { break };
@@ -286,7 +292,7 @@ impl Survey {
         let runs = if is_ours { stays_here } else { is_self_contained };
         let project = if is_ours { &self.project } else { Path::new(project) };
         let replay = Replay::new(config, project, registry::all(), runs);
-        replay.map_err(CommandError::config)
+        replay.map_err(CommandError::from)
     }
 
     fn is_ours(&self, project: &str) -> bool {
@@ -307,13 +313,7 @@ struct Work<'s> {
     replay: Option<(String, Replay)>,
 }
 
-impl<'s> Work<'s> {
-    fn new(survey: &'s Survey) -> Result<Self, CommandError> {
-        let mut found = Past::default();
-        found.habits = if survey.suggests { Some(Habits::default()) } else { None };
-        Ok(Self { survey, runtime: Runtime::new()?, found, replay: None })
-    }
-
+impl Work<'_> {
     /// Judges the calls of a transcript.
     fn read(&mut self, path: &Path, seen: &SeenCalls) -> Result<(), CommandError> {
         let Survey { agent, transcripts, since, until, .. } = self.survey;

@@ -76,11 +76,6 @@ fn failure(case: &CaseReport) -> String {
     text.trim_end().to_owned()
 }
 
-/// Returns what went wrong with a case, without colours.
-fn plain_failure(case: &CaseReport) -> String {
-    strip_str(&failure(case)).to_string()
-}
-
 /// Returns the results as workflow commands: errors for failed cases, notices (errors when too
 /// much is missing) for what was not reached.
 pub(crate) fn github(results: &Results) -> String {
@@ -88,7 +83,8 @@ pub(crate) fn github(results: &Results) -> String {
     for file in &results.files {
         for case in file.cases.iter().filter(|case| !case.passed) {
             let (path, line) = (property(&file.path.to_string_lossy()), case.line);
-            let (title, how) = (property(&case.name), message(&plain_failure(case)));
+            let how = message(&strip_str(&failure(case)).to_string());
+            let title = property(&case.name);
             let _ = writeln!(text, "::error file={path},line={line},title={title}::{how}");
         }
     }

@@ -106,7 +106,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let project = target.project(&store)?;
     let errors = project.errors();
     if errors.has_errors() {
-        return Err(CommandError::config(errors));
+        return Err(CommandError::from(errors));
     }
     let mut done = Exit::SUCCESS;
     for mut row in project.rows {
