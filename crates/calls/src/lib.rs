@@ -11,6 +11,7 @@
 )]
 
 mod arguments;
+pub mod code;
 mod command;
 mod files;
 mod history;

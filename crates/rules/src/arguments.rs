@@ -176,8 +176,10 @@ impl<'c> Arguments<'c> {
         for letter in letters.chars() {
             let name = self.row.first_name(&format!("-{letter}")).to_owned();
             let mut value = None;
-            if self.row.takes_value(&name) {
-                value = words.get(next).map(|word| (word, word.text.as_str()));
+            if self.row.takes_value(&name)
+                && let Some(word) = words.get(next)
+            {
+                value = Some((word, word.text.as_str()));
                 next += 1;
             }
             self.add(name, 1, value);

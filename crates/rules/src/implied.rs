@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
-use super::code::{STATEMENT, texts};
 use super::expand::{UNKNOWN, hidden};
 use super::glob::{glob, has_part};
 use super::groups::shipped;
@@ -14,6 +13,7 @@ use super::place::items_of;
 use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
+use hookexec_calls::code::{STATEMENT, texts};
 use hookexec_calls::shell::quoted_words;
 use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
 

@@ -11,7 +11,6 @@ mod address;
 mod allow;
 mod arguments;
 mod call;
-mod code;
 mod expand;
 mod fit;
 mod glob;

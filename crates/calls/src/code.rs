@@ -1,7 +1,7 @@
 //! Commands and statements in the code of an interpreter: `os.system("rm x")`, `run(["git", "push"])`,
 //! `shutil.rmtree("x")`, `db.execute("drop table x")`.
 
-use hookexec_calls::shell::quoted;
+use crate::shell::quoted;
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
@@ -14,12 +14,12 @@ struct Function {
 }
 
 /// The command of texts that are statements of SQL.
-pub(super) const STATEMENT: &str = "sql";
+pub const STATEMENT: &str = "sql";
 /// The text behind the name of a function that is called without brackets: `unlink "x"`.
 const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 
 /// Returns the texts that code runs: of each the command before it, and the text.
-pub(super) fn texts(code: &str) -> Vec<(&'static str, String)> {
+pub fn texts(code: &str) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
     for Function { command, module, names } in FUNCTIONS {
         if code.contains(module) {
@@ -51,7 +51,7 @@ fn add_calls(
             continue;
         }
         let is_called = behind.trim_start().starts_with('(');
-        if !is_called && !ARGUMENTS.iter().any(|begin| behind.starts_with(begin)) {
+        if !is_called && !begins_argument(behind) {
             continue;
         }
         let words = words(behind);
@@ -62,12 +62,24 @@ fn add_calls(
             [] => format!("$argument_of_{}", function.replace(|one| !is_in_name(one), "_")),
             [text] if is_text => text.clone(),
             words => {
-                let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
-                words.join(" ")
+                let mut line = Vec::new();
+                for word in words {
+                    line.push(argument(word));
+                }
+                line.join(" ")
             }
         };
         texts.push((command, text));
     }
+}
+
+fn begins_argument(text: &str) -> bool {
+    for beginning in ARGUMENTS {
+        if text.starts_with(beginning) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns what a text begins with: a text in quotes, or a list of them.
