@@ -364,7 +364,8 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
     let command = given.command;
     let unknown = format!("{} can't be known before it runs", name_of(given));
     for word in command.words.iter().chain(&command.assignments).chain(command.documents()) {
-        if word.may_vary() && !(given.row.takes_any_option() && is_seen(word)) {
+        let may_vary = word.may_vary() && !(given.row.takes_any_option() && is_seen(word));
+        if may_vary || finds_hidden(word) {
             return Some(format!("{unknown}: {}", quoted(&word.text)));
         }
     }
@@ -381,10 +382,18 @@ fn is_seen(word: &Word) -> bool {
     for variable in ["$HOME", "$PWD", "$?"] {
         text = text.replace(variable, "");
     }
-    // A file whose name begins with a dot may be made before.
-    let is_hidden = text.starts_with('.') && !text.starts_with("./") || text.contains("/.");
     let is_other = text.starts_with('=') || text.contains(['$', '`', '{', '(', '~', '[']);
-    !is_hidden && !is_other && word.certainty != Certainty::Invisible
+    !is_other && word.certainty != Certainty::Invisible
+}
+
+/// Returns whether a wildcard finds files whose names begin with a dot, which the call may make before.
+fn finds_hidden(word: &Word) -> bool {
+    for part in word.text.split('/') {
+        if !word.is_literal() && part.starts_with('.') && part.contains(['*', '?', '[']) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns what a message calls a command of which not everything is known.

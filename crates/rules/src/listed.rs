@@ -20,20 +20,22 @@ impl Pattern {
             }
         }
         let mut words = Vec::new();
-        // How many operands may stand before the next option, and must stand before any option.
-        let (mut most_before, mut any_from) = (0_usize, None);
+        // How many operands stand before the next option, if no `*` does, and must stand before `-*`.
+        let (mut before, mut any_from) = (Some(0), None);
         for word in &self.words {
             if word.is_any_option() {
                 any_from = Some(words.len());
             } else if !word.alternatives.iter().any(Alternative::is_option) {
                 words.push(word);
-            } else if !has_only(word, most_before, given) {
+            } else if !has_only(word, before, given) {
                 return Ok(false);
             }
             if word.is_any() {
-                most_before = usize::MAX;
-            } else if word.is_operand() {
-                most_before = most_before.saturating_add(1);
+                before = None;
+            } else if let Some(count) = &mut before
+                && word.is_operand()
+            {
+                *count += 1;
             }
         }
         if !operands_fit(&words, &given.operands) {
@@ -128,7 +130,7 @@ fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
 
 /// Returns whether a command has one of the options that a word of the pattern names, where the pattern has
 /// it, and has it in no other way.
-fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bool {
+fn has_only(word: &PatternWord, before: Option<usize>, given: &Arguments<'_>) -> bool {
     let mut found: Option<&str> = None;
     for option in &given.options {
         let (mut is_named, mut is_listed) = (false, false);
@@ -145,7 +147,8 @@ fn has_only(word: &PatternWord, most_before: usize, given: &Arguments<'_>) -> bo
             }
         }
         // The table may be wrong about which options take the word behind them.
-        let is_unsure = option.operands_before > most_before || option.is_before_off();
+        let is_elsewhere = matches!(before, Some(count) if option.operands_before != count);
+        let is_unsure = is_elsewhere || option.is_before_off();
         if !is_named {
             continue;
         }

@@ -27,6 +27,10 @@ pub(crate) struct Args {
     #[arg(value_name = "TOPIC", value_parser = PAGES.map(|(name, ..)| name))]
     topic: Option<String>,
 
+    /// Behind `options` a program, behind `groups` a group: prints only its rows
+    #[arg(value_name = "NAME", requires = "topic")]
+    name: Option<String>,
+
     #[command(subcommand)]
     reference: Option<Reference>,
 }
@@ -125,7 +129,10 @@ impl Args {
             (Some(Reference::Agents(args)), _) => args.execute(),
             (Some(Reference::Builtins(args)), _) => args.execute(),
             (Some(Reference::Schema(args)), _) => args.execute(),
-            (None, Some(topic)) => print_page(&topic),
+            (None, Some(topic)) => match self.name {
+                Some(name) => print_rows(&topic, &name),
+                None => print_page(&topic),
+            },
             (None, None) => list_pages(),
         }
     }
@@ -140,6 +147,40 @@ fn print_page(topic: &str) -> Result<(), CommandError> {
         }
     }
     Err(CommandError::internal(format!("the page `{topic}` does not exist")))
+}
+
+/// Prints the head of a table of rules, and the rows of a program or a group.
+fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
+    let table = match topic {
+        "options" => hookexec_rules::OPTIONS,
+        "groups" => hookexec_rules::GROUPS,
+        _ => {
+            let message = format!("the page `{topic}` takes no `{name}`");
+            return Err(CommandError::usage(message).hint("only `options` and `groups` have rows"));
+        }
+    };
+    let (mut shown, mut is_found, mut is_shown) = (String::new(), false, false);
+    for line in table.lines() {
+        if !line.starts_with(' ') {
+            let is_row = is_row_of(line, name);
+            is_found |= is_row;
+            is_shown = is_row || line.starts_with('#');
+        }
+        if is_shown {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+    }
+    if is_found {
+        return output::print_data(&shown);
+    }
+    let message = format!("no row of `{topic}` is for `{name}`");
+    Err(CommandError::usage(message).hint(format!("`hookexec docs {topic}` prints all rows")))
+}
+
+fn is_row_of(line: &str, name: &str) -> bool {
+    let head = line.split([' ', ':']).next().unwrap_or_default();
+    head.split('|').any(|known| known == name)
 }
 
 fn list_pages() -> Result<(), CommandError> {
