@@ -19,7 +19,7 @@ fn names() -> Vec<String> {
             names.push(name.to_owned());
         }
     }
-    assert_eq!(names.len(), 20);
+    assert_eq!(names.len(), 21);
     names
 }
 

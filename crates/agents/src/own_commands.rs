@@ -32,8 +32,8 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
 const CHANGES_OF_INIT: &[&str] = &[
     "--user", "--remove", "--output", "approve", "budget", "commit-message", "databases",
     "force-push", "format", "keep-secrets", "log", "main-branch", "mcp-allow-list", "notify",
-    "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside",
-    "machine",
+    "everyday", "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss",
+    "outside", "machine",
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
