@@ -17,6 +17,7 @@ pub mod diagnostic;
 pub mod directories;
 pub mod expand;
 pub mod files;
+pub mod glob;
 pub mod group;
 pub mod hooks_file;
 pub mod json;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::glob::{glob_any_case, has_part};
+use hookexec_files::glob::{glob_any_case, has_part};
 use hookexec_files::paths::lexical;
 
 /// A pattern of an address: `https://*.a.b/x/**`, `*://**?token=**`.

@@ -150,6 +150,7 @@ impl Case<'_> {
         for set in sets {
             // The message names the first pattern that nearly fits.
             for pattern in set.commands.iter().rev() {
+                let Some(pattern) = pattern.for_command(given) else { continue };
                 match pattern.lists(given, &wrapped) {
                     Ok(true) => {
                         match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
@@ -212,6 +213,7 @@ impl Case<'_> {
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
         let program = given.program.as_deref().unwrap_or_default();
         for pattern in &self.rule.except.commands {
+            let Some(pattern) = pattern.for_command(given) else { continue };
             if given.is_expanded() && pattern.is_for(program) || pattern.finds(given) != Fit::No {
                 return refused(format!("{} is or may be excepted", name_of(given)));
             }
@@ -304,6 +306,7 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
 fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
     for set in sets {
         for pattern in &set.commands {
+            let Some(pattern) = pattern.for_command(given) else { continue };
             if !pattern.words.iter().all(PatternWord::is_any)
                 && pattern.lists(given, &[]) == Ok(true)
             {

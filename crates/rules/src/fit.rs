@@ -2,12 +2,12 @@
 
 use super::arguments::{Arguments, GivenOption};
 use super::expand::{UNKNOWN, hidden, without_outputs};
-use super::glob::{glob, glob_any_case};
 use super::part::simplified;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
 use hookexec_calls::shell::unquoted;
 use hookexec_calls::{Certainty, Hidden, Word, line_of};
+use hookexec_files::glob::{glob, glob_any_case};
 use hookexec_files::plain::line;
 use hookexec_files::text::shortened;
 

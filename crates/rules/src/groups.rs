@@ -22,6 +22,11 @@ impl Groups<'_> {
         self.0.get(name).is_some() || shipped(name).is_some()
     }
 
+    /// Returns whether a group of the hooks file stands in the place of a shipped one.
+    pub(super) fn replace_shipped_ones(&self) -> bool {
+        self.0.names().any(|name| shipped(name).is_some())
+    }
+
     /// Returns the items of a group, or `text` itself if it names none.
     pub(super) fn expanded(&self, text: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
         let mut items = Vec::new();
@@ -105,4 +110,26 @@ pub(super) fn is_group(text: &str) -> bool {
 pub(super) fn shipped(name: &str) -> Option<&'static [&'static str]> {
     let (_, items) = SHIPPED.iter().find(|(known, _)| *known == name)?;
     Some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Pattern;
+
+    #[test]
+    fn all_shipped_patterns_can_be_read() {
+        let own = OwnGroups::default();
+        let groups = Groups(&own);
+        let mut count = 0;
+        for (name, _) in SHIPPED {
+            let Ok(patterns) = groups.of_kind(name, "commands") else { continue };
+            for written in patterns {
+                let pattern = Pattern::parse(&written, &groups).unwrap();
+                pattern.check_subcommand().unwrap();
+                count += 1;
+            }
+        }
+        assert!(count > 500, "{count}");
+    }
 }

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
 use super::expand::{UNKNOWN, hidden};
-use super::glob::{glob, has_part};
 use super::groups::shipped;
 use super::limits::MOST_PATHS;
 use super::place::items_of;
@@ -16,6 +15,7 @@ use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
 use hookexec_calls::shell::quoted_words;
 use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
+use hookexec_files::glob::{glob, has_part};
 
 /// Returns the commands of a call with those that they imply.
 pub(super) fn with_implied(input: &Input, mut commands: Vec<SimpleCommand>) -> Vec<SimpleCommand> {

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::call::CallReading;
@@ -10,8 +11,8 @@ use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathPattern, holder, names};
-use super::pattern::Pattern;
+use super::paths::{Here, Machine, PathList, holder, names};
+use super::pattern::{ListedPattern, Pattern};
 use super::place::Scene;
 use super::tools::ToolName;
 use super::uses::Touch;
@@ -29,7 +30,7 @@ pub(super) struct Rule {
     pub(super) except: Conditions,
     pub(super) uncertain: Uncertain,
     pub(super) otherwise: Option<Otherwise>,
-    pub(super) machine: Machine,
+    pub(super) machine: Arc<Machine>,
 }
 
 /// The answer of a rule that applies.
@@ -43,9 +44,9 @@ pub(super) enum Answer {
 /// Conditions that hold together; an empty list says nothing.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
-    pub(super) commands: Vec<Pattern>,
-    pub(super) targets: Vec<PathPattern>,
-    pub(super) files: Vec<PathPattern>,
+    pub(super) commands: Vec<ListedPattern>,
+    pub(super) targets: PathList,
+    pub(super) files: PathList,
     pub(super) touched: Touch,
     pub(super) tools: Vec<ToolName>,
 }
@@ -211,7 +212,8 @@ impl<'c> Case<'c> {
             let patterns = &self.rule.except.commands;
             let mut exceptions = Vec::new();
             for given in &self.read.commands {
-                exceptions.push(patterns.iter().find(|pattern| pattern.certainly_finds(given)));
+                let mut fitting = patterns.iter().filter_map(|one| one.for_command(given));
+                exceptions.push(fitting.find(|pattern| pattern.certainly_finds(given)));
             }
             exceptions
         });
@@ -245,7 +247,7 @@ impl<'c> Case<'c> {
                 }
             }
             if let Some(last) = &mention.open {
-                if !files.iter().chain(targets).any(|pattern| pattern.may_be_at_stake(last)) {
+                if !files.iter().chain(&**targets).any(|pattern| pattern.may_be_at_stake(last)) {
                     return Fit::No;
                 }
                 fit = Fit::Unknown(mention.shown.clone());
@@ -276,13 +278,17 @@ impl<'c> Case<'c> {
             taken_by.set(holder.or(taken_by.get()));
             holder.is_some()
         };
-        let here = Here::of(&set.files, read);
+        // Most calls have no file that a rule looks at.
+        let here = OnceCell::new();
         // A command touches the directory that it runs in.
         if let Some(at) = command
             && set.touches().meets(Touch::READ)
         {
             for directory in read.went_to(at)? {
-                if let Some(pattern) = here.fitting(&names(&directory), is_excepted) {
+                if let Some(pattern) = here
+                    .get_or_init(|| Here::of(&set.files, read))
+                    .fitting(&names(&directory), is_excepted)
+                {
                     return Ok(Fit::Yes(format!("runs in `{}`", pattern.written)));
                 }
             }
@@ -298,7 +304,8 @@ impl<'c> Case<'c> {
                 continue;
             }
             let shown = quoted(&mention.shown);
-            let how = match (read.fits(mention, &here, is_excepted)?, taken_by.take()) {
+            let here = here.get_or_init(|| Here::of(&set.files, read));
+            let how = match (read.fits(mention, here, is_excepted)?, taken_by.take()) {
                 (Some(how), _) => format!("{shown} {how}"),
                 (None, _) if set.files.is_empty() => shown,
                 (None, Some(pattern)) => {
@@ -323,6 +330,7 @@ fn fitting_pattern(set: &Conditions, given: &Arguments<'_>) -> Fit {
     }
     let mut best = Fit::No;
     for pattern in &set.commands {
+        let Some(pattern) = pattern.for_command(given) else { continue };
         match pattern.finds(given) {
             Fit::Yes(how) => return Fit::Yes(format!("{} {how}", quoted(&shown(given)))),
             other => best = best.or(other),

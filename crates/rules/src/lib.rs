@@ -13,7 +13,6 @@ mod arguments;
 mod call;
 mod expand;
 mod fit;
-mod glob;
 mod groups;
 mod implied;
 mod judge;

@@ -1,10 +1,10 @@
 //! Whether a command is a pattern of an allow, word for word.
 
 use super::arguments::{Arguments, GivenOption};
-use super::glob::glob;
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::table::Row;
 use hookexec_calls::Word;
+use hookexec_files::glob::glob;
 
 impl Pattern {
     /// Returns whether a command is the pattern, word for word; `Err` says what a `*` does not take.

@@ -1,8 +1,10 @@
 //! From the keys of a rule to the rule, with every mistake at its place, and to warnings about words that
 //! mean something else than their author may think.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hookexec_files::kinds::At;
 use hookexec_files::node::Node;
@@ -12,8 +14,8 @@ use hookexec_files::section::Kind as _;
 use super::groups::{Groups, is_group, shipped};
 use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
-use super::paths::{Machine, PathPattern};
-use super::pattern::{Mistake, Pattern};
+use super::paths::{Machine, PathList, PathPattern};
+use super::pattern::{ListedPattern, Mistake};
 use super::tools::ToolName;
 use super::uses::Touch;
 use crate::names::FILE_KINDS;
@@ -28,10 +30,10 @@ pub(super) fn rule_of_commands(patterns: &[String]) -> Result<Rule, Mistake> {
     let own = OwnGroups::default();
     let mut set = Conditions::default();
     for pattern in patterns {
-        set.commands.extend(Pattern::list(pattern, &Groups(&own))?);
+        set.commands.extend(ListedPattern::list(pattern, &Groups(&own))?);
     }
     let surroundings = Surroundings::of_process();
-    let machine = Machine { project: PathBuf::new(), surroundings };
+    let machine = Arc::new(Machine { project: PathBuf::new(), surroundings });
     Ok(Rule {
         answer: Answer::Deny(String::new()),
         sets: vec![set],
@@ -49,7 +51,7 @@ pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
     if env.env.get(home) != std::env::var_os(home).as_ref() {
         surroundings = surroundings.with_env((*env.env).clone());
     }
-    let machine = Machine { project: env.working_dir.clone(), surroundings };
+    let machine = Arc::new(Machine { project: env.working_dir.clone(), surroundings });
     hook.read_own_keys(|reader, node| {
         let keys = RuleKeys::read(reader, node, "a rule")?;
         let mut loading = Loading { reader, groups: Groups(hook.groups()), machine: &machine };
@@ -60,7 +62,7 @@ pub(super) fn rule(env: &HandlerEnv, hook: &Hook) -> Result<Rule, BuildError> {
 struct Loading<'l> {
     reader: &'l mut Reader,
     groups: Groups<'l>,
-    machine: &'l Machine,
+    machine: &'l Arc<Machine>,
 }
 
 impl Loading<'_> {
@@ -96,7 +98,7 @@ impl Loading<'_> {
         let except = self.conditions(except);
         let uncertain = keys.uncertain.map(|word| word.value).unwrap_or_default();
         let otherwise = keys.otherwise.map(|word| word.value);
-        Some(Rule { answer, sets, except, uncertain, otherwise, machine: self.machine.clone() })
+        Some(Rule { answer, sets, except, uncertain, otherwise, machine: Arc::clone(self.machine) })
     }
 
     /// Gives a set of `any` a key that stands beside it.
@@ -152,7 +154,7 @@ impl Loading<'_> {
     fn conditions(&mut self, keys: SetKeys<'_>) -> Conditions {
         let mut conditions = Conditions::default();
         for item in keys.commands.unwrap_or_default().0 {
-            let patterns = Pattern::list(&item.value, &self.groups);
+            let patterns = ListedPattern::list(&item.value, &self.groups);
             conditions.commands.extend(self.read(&item, patterns));
         }
         conditions.targets = self.paths(keys.targets);
@@ -184,12 +186,14 @@ impl Loading<'_> {
         })
     }
 
-    fn paths(&mut self, items: Option<Items<'_>>) -> Vec<PathPattern> {
-        let mut patterns = Vec::new();
+    fn paths(&mut self, items: Option<Items<'_>>) -> PathList {
+        let mut list = PathList::on(self.machine);
         let items = items.unwrap_or_default().0;
         for item in &items {
             let paths = self.paths_of(&item.value);
-            patterns.extend(self.read(item, paths));
+            for path in self.read(item, paths) {
+                list.items.push((item.value.clone(), path));
+            }
         }
         if let Some(first) = items.first()
             && items.iter().all(|item| item.value.starts_with('!'))
@@ -201,15 +205,19 @@ impl Loading<'_> {
                 hint,
             );
         }
-        patterns
+        list
     }
 
-    fn paths_of(&self, item: &str) -> Result<Vec<PathPattern>, Mistake> {
-        let mut patterns = Vec::new();
-        for path in self.groups.of_kind(item, "paths")? {
-            patterns.extend(PathPattern::parse(item, &path, self.machine)?);
+    /// Returns the paths that an item stands for, without a mistake in one that is not shipped.
+    fn paths_of(&self, item: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
+        let paths = self.groups.of_kind(item, "paths")?;
+        for path in &paths {
+            // The shipped ones have no mistakes, but need a home.
+            if matches!(path, Cow::Owned(_)) || self.machine.surroundings.home().is_none() {
+                PathPattern::parse(item, path, self.machine)?;
+            }
         }
-        Ok(patterns)
+        Ok(paths)
     }
 }
 

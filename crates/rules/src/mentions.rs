@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use super::arguments::Arguments;
 use super::call::is_dir;
-use super::glob::has_part;
 use super::implied::is_awk;
 use super::judge::Checked;
 use super::place::Place;
@@ -15,6 +14,7 @@ use super::uses::{Touch, UsedWord, uses};
 use crate::names::{CHANGING_CODE, SINKS};
 use hookexec_calls::tools::patch;
 use hookexec_calls::{Certainty, Hidden, Word, is_interpreter, line_of};
+use hookexec_files::glob::has_part;
 
 /// A word of a call that may be a file.
 #[derive(Debug, Default)]

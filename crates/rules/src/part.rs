@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::expand::UNKNOWN;
-use super::glob::like;
 use super::limits::{MOST_ENTRIES, TOO_MANY};
+use hookexec_files::glob::like;
 use hookexec_files::platform::Platform;
 
 /// A part of a path between two `/`.

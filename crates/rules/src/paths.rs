@@ -1,8 +1,10 @@
 //! Patterns of paths and addresses, and whether a path fits them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::address::AddressPattern;
 use super::call::CallReading;
@@ -32,6 +34,42 @@ pub(super) struct PathPattern {
     /// Whether it is written with a `!`: it takes away what lies in it.
     pub(super) negated: bool,
     named: Named,
+}
+
+/// The patterns of one key, which are read once a file is compared with them.
+#[derive(Debug, Default)]
+pub(super) struct PathList {
+    /// The text of each in the rule, and the path: an item of a group has one of its own.
+    pub(super) items: Vec<(String, Cow<'static, str>)>,
+    machine: Option<Arc<Machine>>,
+    read: OnceLock<Vec<PathPattern>>,
+}
+
+impl PathList {
+    /// Returns a list without items, which names places of a machine.
+    pub(super) fn on(machine: &Arc<Machine>) -> Self {
+        Self { machine: Some(Arc::clone(machine)), ..Self::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+impl Deref for PathList {
+    type Target = [PathPattern];
+
+    fn deref(&self) -> &[PathPattern] {
+        self.read.get_or_init(|| {
+            let mut patterns = Vec::new();
+            let Some(machine) = &self.machine else { return patterns };
+            for (written, path) in &self.items {
+                #[expect(clippy::expect_used, reason = "the load read it, or a test")]
+                patterns.extend(PathPattern::parse(written, path, machine).expect("it was read"));
+            }
+            patterns
+        })
+    }
 }
 
 /// The kind of place that a pattern names.

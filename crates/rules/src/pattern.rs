@@ -1,12 +1,16 @@
 //! Patterns of commands: words with alternatives, read once.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
+use hookexec::config::Groups as OwnGroups;
 use hookexec_files::suggest;
 
-use super::glob::{glob, glob_any_case};
-use super::groups::{Groups, is_group};
+use super::arguments::Arguments;
+use super::groups::{Groups, is_group, shipped};
 use super::table::Row;
+use hookexec_calls::Hidden;
+use hookexec_files::glob::{glob, glob_any_case};
 
 /// A pattern of a command, such as `git push -f|--mirror`.
 #[derive(Debug)]
@@ -77,23 +81,75 @@ impl PatternWord {
     }
 }
 
-/// A mistake in a pattern: the message and the remedy.
-pub(super) type Mistake = (String, String);
+/// A pattern of a list. One of a shipped group is read once a command may fit it.
+#[derive(Debug)]
+pub(super) struct ListedPattern {
+    written: Cow<'static, str>,
+    read: OnceLock<Box<Pattern>>,
+}
 
-impl Pattern {
+impl ListedPattern {
     /// Reads an item of `commands`: a pattern, or a group of them.
     pub(super) fn list(written: &str, groups: &Groups<'_>) -> Result<Vec<Self>, Mistake> {
         if !is_group(written) {
             check(written)?;
         }
         let mut patterns = Vec::new();
-        for item in groups.of_kind(written, "commands")? {
-            patterns.push(Self::parse(&item, groups)?);
+        for written in groups.of_kind(written, "commands")? {
+            let read = OnceLock::new();
+            // The shipped ones have no mistakes.
+            if matches!(written, Cow::Owned(_)) || groups.replace_shipped_ones() {
+                let pattern = Pattern::parse(&written, groups)?;
+                pattern.check_subcommand()?;
+                let _ = read.set(Box::new(pattern));
+            }
+            patterns.push(Self { written, read });
         }
         Ok(patterns)
     }
 
-    fn parse(written: &str, groups: &Groups<'_>) -> Result<Self, Mistake> {
+    /// Returns the pattern, unless it is for other programs than that of a command that hides nothing.
+    pub(super) fn for_command(&self, given: &Arguments<'_>) -> Option<&Pattern> {
+        if let Some(program) = &given.program
+            && given.command.hidden == Hidden::Nothing
+            && self.read.get().is_none()
+            && !begins_with(&self.written, program)
+        {
+            return None;
+        }
+        #[expect(clippy::expect_used, reason = "a test reads all shipped patterns")]
+        Some(self.read.get_or_init(|| {
+            let groups = OwnGroups::default();
+            Box::new(Pattern::parse(&self.written, &Groups(&groups)).expect("it is shipped"))
+        }))
+    }
+}
+
+/// Returns whether a pattern that is shipped may be for a program.
+fn begins_with(written: &str, program: &str) -> bool {
+    let first = written.split_whitespace().next().unwrap_or_default();
+    for name in first.split('|') {
+        let may_be = match name.as_bytes() {
+            [b'!', ..] => true,
+            [b'@', ..] => {
+                let mut items = shipped(name).unwrap_or_default().iter();
+                items.any(|item| begins_with(item, program))
+            }
+            plain if plain.contains(&b'*') => glob_any_case(base(name), program),
+            _ => base(name).eq_ignore_ascii_case(program),
+        };
+        if may_be {
+            return true;
+        }
+    }
+    false
+}
+
+/// A mistake in a pattern: the message and the remedy.
+pub(super) type Mistake = (String, String);
+
+impl Pattern {
+    pub(super) fn parse(written: &str, groups: &Groups<'_>) -> Result<Self, Mistake> {
         let mut written_words = written.split_whitespace();
         let Some(first) = written_words.next() else {
             let hint = "write a program and some of its words, such as `git push -f`";
@@ -121,7 +177,6 @@ impl Pattern {
             let word = if is_small { word.to_lowercase() } else { word.to_owned() };
             parsed.add(&word, groups)?;
         }
-        parsed.check_subcommand()?;
         Ok(parsed)
     }
 
@@ -197,7 +252,7 @@ impl Pattern {
     }
 
     /// Refuses a subcommand that the program does not have.
-    fn check_subcommand(&self) -> Result<(), Mistake> {
+    pub(super) fn check_subcommand(&self) -> Result<(), Mistake> {
         let [program] = &self.programs[..] else { return Ok(()) };
         let Some(first) = self.words.iter().find(|word| word.is_operand() || word.is_any()) else {
             return Ok(());

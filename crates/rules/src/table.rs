@@ -5,9 +5,9 @@
 
 use std::sync::LazyLock;
 
-use super::glob::{glob, glob_any_case, one_fits};
 use super::uses::{Touch, Use, Which};
 use hookexec_calls::Word;
+use hookexec_files::glob::{glob, glob_any_case, one_fits};
 
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::glob::has_part;
 use super::judge::Checked;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
@@ -16,6 +15,7 @@ use hookexec::Input;
 use hookexec::wire::{JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_calls::tools::{Role, Roles, Special, patch, role_by_name, special};
 use hookexec_calls::{LONGEST, Word, only_reads, only_writes};
+use hookexec_files::glob::has_part;
 use hookexec_files::platform::Platform;
 
 /// Returns the files that the arguments of a tool name.

@@ -5,8 +5,8 @@ use hookexec_calls::kinds;
 use hookexec_calls::tools::{TOOL_KINDS, other_names};
 use hookexec_files::text::is_invisible;
 
-use super::glob::glob;
 use crate::names::FILE_KINDS;
+use hookexec_files::glob::glob;
 
 /// The name of a tool, of a kind of tools, or a pattern of these, in small letters.
 #[derive(Debug, Clone, PartialEq)]

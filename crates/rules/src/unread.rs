@@ -1,9 +1,9 @@
 //! Whether a command of a text that can't be read may fit a pattern.
 
 use super::fit::is_cluster_with;
-use super::glob::{glob, glob_any_case};
 use super::pattern::{Alternative, Pattern, base};
 use super::table::Row;
+use hookexec_files::glob::{glob, glob_any_case};
 
 impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.

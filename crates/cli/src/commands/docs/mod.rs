@@ -151,36 +151,24 @@ fn print_page(topic: &str) -> Result<(), CommandError> {
 
 /// Prints the head of a table of rules, and the rows of a program or a group.
 fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
-    let table = match topic {
-        "options" => hookexec_rules::OPTIONS,
-        "groups" => hookexec_rules::GROUPS,
-        _ => {
-            let message = format!("the page `{topic}` takes no `{name}`");
-            return Err(CommandError::usage(message).hint("only `options` and `groups` have rows"));
-        }
-    };
-    let (mut shown, mut is_found, mut is_shown) = (String::new(), false, false);
+    let table = if topic == "groups" { hookexec_rules::GROUPS } else { hookexec_rules::OPTIONS };
+    let (mut shown, mut is_shown) = (String::new(), false);
     for line in table.lines() {
         if !line.starts_with(' ') {
-            let is_row = is_row_of(line, name);
-            is_found |= is_row;
-            is_shown = is_row || line.starts_with('#');
+            let mut programs = line.split([' ', ':']).next().unwrap_or_default().split('|');
+            is_shown = line.starts_with('#') || programs.any(|program| program == name);
         }
         if is_shown {
             shown.push_str(line);
             shown.push('\n');
         }
     }
-    if is_found {
+    let is_found = shown.lines().any(|line| !line.starts_with('#'));
+    if is_found && matches!(topic, "groups" | "options") {
         return output::print_data(&shown);
     }
     let message = format!("no row of `{topic}` is for `{name}`");
-    Err(CommandError::usage(message).hint(format!("`hookexec docs {topic}` prints all rows")))
-}
-
-fn is_row_of(line: &str, name: &str) -> bool {
-    let head = line.split([' ', ':']).next().unwrap_or_default();
-    head.split('|').any(|known| known == name)
+    Err(CommandError::usage(message).hint("`hookexec docs options` and `docs groups` print rows"))
 }
 
 fn list_pages() -> Result<(), CommandError> {

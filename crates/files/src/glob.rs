@@ -1,7 +1,7 @@
 //! Words with `*`, compared with texts.
 
 /// Returns whether a pattern, in which `*` stands for any letters, fits the whole of a text.
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
+pub fn glob(pattern: &str, text: &str) -> bool {
     if pattern.contains('*') {
         like(pattern, text, |own, letter| own == letter)
     } else {
@@ -10,7 +10,7 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
 }
 
 /// Returns whether a pattern fits a text in any case of the letters from a to z.
-pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
+pub fn glob_any_case(pattern: &str, text: &str) -> bool {
     if pattern.contains('*') {
         like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
     } else {
@@ -19,7 +19,7 @@ pub(super) fn glob_any_case(pattern: &str, text: &str) -> bool {
 }
 
 /// Returns whether one of the patterns fits the whole of a text.
-pub(super) fn one_fits(patterns: impl IntoIterator<Item: AsRef<str>>, text: &str) -> bool {
+pub fn one_fits(patterns: impl IntoIterator<Item: AsRef<str>>, text: &str) -> bool {
     for pattern in patterns {
         if glob(pattern.as_ref(), text) {
             return true;
@@ -29,7 +29,7 @@ pub(super) fn one_fits(patterns: impl IntoIterator<Item: AsRef<str>>, text: &str
 }
 
 /// Returns whether a pattern fits the whole of a text, where letters are compared by `fits`.
-pub(super) fn like(pattern: &str, text: &str, fits: fn(char, char) -> bool) -> bool {
+pub fn like(pattern: &str, text: &str, fits: fn(char, char) -> bool) -> bool {
     let (mut pattern, mut text) = (pattern.chars(), text.chars());
     // The part of the pattern behind its last `*`, and the text that it was last compared with.
     let mut last = None;
@@ -55,7 +55,7 @@ pub(super) fn like(pattern: &str, text: &str, fits: fn(char, char) -> bool) -> b
 }
 
 /// Returns whether a text has one of these parts.
-pub(super) fn has_part(text: &str, parts: &[&str]) -> bool {
+pub fn has_part(text: &str, parts: &[&str]) -> bool {
     parts.iter().any(|part| text.contains(part))
 }
 
