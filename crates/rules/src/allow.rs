@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
 use super::call::{CallReading, is_dir};
+use super::expand::is_rest_of_path;
 use super::fit::{Fit, shown};
 use super::judge::{Case, Checked, Conditions, no_opinion, quoted};
 use super::keys::Otherwise;
@@ -76,7 +77,7 @@ impl Case<'_> {
         if sets.is_empty() {
             return self.check_files(&of_files);
         }
-        if !read.commands.iter().any(does_anything) {
+        if read.commands.is_empty() {
             return refused("the call names no command");
         }
         if !matches!(read.scene.start(), Some(start) if self.is_in_project(start)) {
@@ -109,9 +110,6 @@ impl Case<'_> {
         let given = &self.read.commands[at];
         if let Some(reason) = doubt(given) {
             return refused(reason);
-        }
-        if !does_anything(given) {
-            return Ok(());
         }
         // A relative path is another program in another directory.
         if let Some(program) = given.command.words.first()
@@ -240,11 +238,6 @@ impl Case<'_> {
     }
 }
 
-/// Returns whether a command is more than the words of a loop, for a variable that changes nothing.
-fn does_anything(given: &Arguments<'_>) -> bool {
-    !given.command.words.is_empty() || doubt(given).is_some()
-}
-
 /// Returns the words of the first command that belong to the commands which it runs.
 fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
     let mut wrapped = Vec::new();
@@ -255,8 +248,9 @@ fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
             break;
         }
         let mut windows = outer.words.windows(inner.words.len().max(1)).skip(1);
-        // The last of equal words: those before may be of the wrapper.
-        if let Some(run) = windows.rfind(|words| is_run_as(words, &inner.words)) {
+        let mut runs = windows.by_ref().filter(|words| is_run_as(words, &inner.words));
+        // Of equal words it is not known which ones are run.
+        if let (Some(run), None) = (runs.next(), runs.next()) {
             wrapped.extend(run);
         }
     }
@@ -379,11 +373,15 @@ fn uncertain(given: &Arguments<'_>, read: &CallReading<'_>) -> Option<String> {
 }
 
 /// Returns whether rules that deny see all that a word may become: wildcards find files, and no other part
-/// is unknown than these variables.
+/// is unknown than the home, the directory and `$?`.
 fn is_seen(word: &Word) -> bool {
-    let mut text = word.text.clone();
-    for variable in ["$HOME", "$PWD", "$?"] {
-        text = text.replace(variable, "");
+    let mut text = word.text.replace("$?", "");
+    for directory in ["$HOME", "$PWD"] {
+        if let Some(rest) = text.strip_prefix(directory)
+            && is_rest_of_path(rest)
+        {
+            text = rest.to_owned();
+        }
     }
     let is_other = text.starts_with('=') || text.contains(['$', '`', '{', '(', '~', '[']);
     !is_other && word.certainty != Certainty::Invisible

@@ -173,7 +173,7 @@ fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> 
     for (at, operand) in given.operands.iter().enumerate().skip(named) {
         let text = operand.text.as_str();
         let is_unknown = !row.subcommands.is_empty() && !row.subcommands.contains(&text);
-        if at == 0 && is_unknown || row.one && at > named.max(first) {
+        if at == 0 && is_unknown || row.one && (at > named.max(first) || !operand.is_literal()) {
             return Some(operand);
         }
         // Behind `--` it is an option of another program, or of this one if `--` was a value.

@@ -57,21 +57,37 @@ impl Part {
     }
 }
 
-/// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others. A set
-/// such as `[a-z]` may be any text, as shells differ in where it ends; more than two `*` are two.
+/// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others. A plain
+/// set such as `[a-z]` may be any letter, and another one any text, as shells differ in where it ends; more
+/// than two `*` are two.
 pub(super) fn simplified(pattern: &str) -> String {
     let mut simple = String::new();
     let last = pattern.rfind(']').unwrap_or(0);
     let mut rest = pattern;
     while let Some(letter) = rest.chars().next() {
         let is_set = letter == '[' && pattern.len() - rest.len() < last;
-        rest = &rest[if is_set { length_of_sets(rest) } else { letter.len_utf8() }..];
-        let letter = if is_set { '*' } else { letter };
+        let (letter, length) = if !is_set {
+            (letter, letter.len_utf8())
+        } else if let Some(length) = plain_set(rest) {
+            ('?', length)
+        } else {
+            ('*', length_of_sets(rest))
+        };
+        rest = &rest[length..];
         if letter != '*' || !simple.ends_with("**") {
             simple.push(letter);
         }
     }
     simple
+}
+
+/// Returns the length of a set that every shell reads alike: it has a letter, and no bracket, `/` or backslash
+/// in it or right behind it.
+fn plain_set(text: &str) -> Option<usize> {
+    let end = text.find(']')?;
+    let inside = text[1..end].trim_start_matches(['!', '^']);
+    let is_odd = inside.is_empty() || inside.contains(['[', '/', '\\']);
+    if is_odd || text[end + 1..].starts_with(']') { None } else { Some(end + 1) }
 }
 
 /// Returns how long the sets are that a text begins with: up to the last `]` of the part, or the first one

@@ -97,8 +97,9 @@ impl ListedPattern {
         let mut patterns = Vec::new();
         for written in groups.of_kind(written, "commands")? {
             let read = OnceLock::new();
-            // The shipped ones have no mistakes.
-            if matches!(written, Cow::Owned(_)) || groups.replace_shipped_ones() {
+            // Shipped patterns have no mistakes, but there are also groups of words.
+            let is_shipped = matches!(written, Cow::Borrowed(_)) && !groups.replace_shipped_ones();
+            if !is_shipped || !names_program(&written) {
                 let pattern = Pattern::parse(&written, groups)?;
                 pattern.check_subcommand()?;
                 let _ = read.set(Box::new(pattern));
@@ -123,6 +124,12 @@ impl ListedPattern {
             Box::new(Pattern::parse(&self.written, &Groups(&groups)).expect("it is shipped"))
         }))
     }
+}
+
+/// Returns whether the first word of a pattern may be a program.
+pub(super) fn names_program(written: &str) -> bool {
+    let first = written.split(' ').next().unwrap_or_default();
+    !first.contains(['$', '=']) && !first.split('|').any(|name| name.starts_with('-'))
 }
 
 /// Returns whether a pattern that is shipped may be for a program.

@@ -212,8 +212,11 @@ impl Row {
             if *hazard == "*" || !is_first && hazard.starts_with('^') {
                 continue;
             }
-            // The shell may make any operand of it.
-            if word.is_expanded() || glob_any_case(hazard.trim_start_matches('^'), text) {
+            let hazard = hazard.trim_start_matches('^');
+            // The shell may make any operand of it that begins so.
+            let may_become =
+                word.is_expanded() || !word.is_literal() && may_begin(hazard, word, text);
+            if may_become || glob_any_case(hazard, text) {
                 return true;
             }
         }
@@ -225,4 +228,12 @@ impl Row {
         }
         false
     }
+}
+
+/// Returns whether a text of which only the beginning is known may become like a pattern.
+fn may_begin(pattern: &str, word: &Word, text: &str) -> bool {
+    let own = word.ending(text);
+    let known = &own.text[..own.known];
+    let literal = pattern.split('*').next().unwrap_or_default();
+    literal.starts_with(known) || known.starts_with(literal)
 }
