@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use tokio::sync::Mutex;
-
 use super::{Capacity, Failure, HandlerError, Place};
 use crate::describe::{CallDescription, DescribeCall, Memo};
 use crate::event::Event;
@@ -59,20 +57,6 @@ impl<'a> Call<'a> {
         self.shared.owned(self.input)
     }
 
-    /// Runs work like [`Call::blocking`] that takes microseconds unless the input is long: one piece after
-    /// another, as a thread for each would cost more than the work.
-    ///
-    /// # Errors
-    /// Those of [`Call::blocking`].
-    pub async fn blocking_briefly<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
-    ) -> Result<T, HandlerError> {
-        let is_long = self.shared.is_long(self.input);
-        let _turn = if is_long { None } else { Some(self.shared.turn.lock().await) };
-        self.blocking(work).await
-    }
-
     /// Runs work that blocks on one of Tokio's blocking threads, with a copy of the call. Work that is
     /// late can't be stopped: it ends on its own, its result is lost, and until then it counts among
     /// the hooks that run.
@@ -112,8 +96,6 @@ impl<'a> Call<'a> {
 /// Values derived from one input: each is computed at most once, when a hook needs it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shared {
-    /// Held by the hook whose brief work blocks a thread.
-    turn: Arc<Mutex<()>>,
     json: OnceLock<Arc<[u8]>>,
     pub(crate) memo: Memo,
     input: OnceLock<Arc<Input>>,

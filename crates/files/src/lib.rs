@@ -11,7 +11,6 @@
     reason = "only packages of hookexec use it"
 )]
 
-pub mod address;
 pub mod bounded;
 pub mod depth;
 pub mod diagnostic;

@@ -7,6 +7,7 @@
     reason = "packages of this workspace use it"
 )]
 
+mod address;
 mod allow;
 mod arguments;
 mod call;
@@ -146,7 +147,7 @@ impl Handler for RuleHandler {
         let rule = Arc::clone(&self.0);
         Box::pin(async move {
             // It looks for files.
-            match call.blocking_briefly(move |call| rule.judge(call)).await? {
+            match call.blocking(move |call| rule.judge(call)).await? {
                 Ok(answer) => Ok(HandlerResult::from(answer)),
                 Err(error) => Err(HandlerError::new(Failure::Other, error.to_string())),
             }
