@@ -11,6 +11,7 @@
     reason = "only packages of hookexec use it"
 )]
 
+pub mod address;
 pub mod bounded;
 pub mod depth;
 pub mod diagnostic;

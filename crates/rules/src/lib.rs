@@ -7,7 +7,6 @@
     reason = "packages of this workspace use it"
 )]
 
-mod address;
 mod allow;
 mod arguments;
 mod call;

@@ -6,13 +6,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::address::AddressPattern;
 use super::call::CallReading;
 use super::expand::is_rest_of_path;
 use super::part::{Part, fit, fit_whole};
 use super::pattern::Mistake;
 use hookexec_calls::Surroundings;
 use hookexec_calls::shell::braces;
+use hookexec_files::address::AddressPattern;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
 

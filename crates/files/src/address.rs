@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use hookexec_files::glob::{glob_any_case, has_part};
-use hookexec_files::paths::lexical;
+use crate::glob::{glob_any_case, has_part};
+use crate::paths::lexical;
 
 /// A pattern of an address: `https://*.a.b/x/**`, `*://**?token=**`.
 #[derive(Debug)]
-pub(super) struct AddressPattern(pub(super) String);
+pub struct AddressPattern(pub String);
 
 impl AddressPattern {
     /// Returns whether an address is like the pattern, or below it: by its scheme, its host and its path,
     /// and by its query if the pattern has one. A pattern with `**` in the place of the host is about the
     /// whole text.
-    pub(super) fn fits(&self, address: &str) -> bool {
+    pub fn fits(&self, address: &str) -> bool {
         let Some((scheme, rest)) = self.0.split_once("://") else { return false };
         // Clients drop letters that can't be seen, and take one slash or three for two.
         let visible = address.replace(char::is_control, "");
@@ -33,7 +33,7 @@ impl AddressPattern {
     /// Returns whether it fits for certain. Programs differ in how they read letters beside ASCII, an
     /// escaped dot, slash or mark, an empty part, and what `curl` takes for a list: an address with one of
     /// these never does.
-    pub(super) fn certainly_fits(&self, address: &str) -> bool {
+    pub fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
         let (_, behind) = lower.split_once("://").unwrap_or_default();
         if has_part(behind, &["%2e", "%2f", "%5c", "%23", "//"]) || behind.contains(is_odd) {
