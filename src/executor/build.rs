@@ -133,8 +133,8 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Lets the work of rules and builtins block the caller: it costs less than a thread of its own, and
-    /// no deadline holds for it.
+    /// Lets the work of rules and builtins block the caller unless the input is long: it costs less than a
+    /// thread of its own, and no deadline holds for it.
     pub fn blocking(mut self) -> Self {
         self.blocks = true;
         self

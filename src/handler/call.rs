@@ -67,7 +67,9 @@ impl<'a> Call<'a> {
         &self,
         work: impl FnOnce(&Call<'_>) -> T + Send + 'static,
     ) -> Result<T, HandlerError> {
-        if let Place::Event { capacity: Capacity { blocks: true, .. }, .. } = self.place {
+        if let Place::Event { capacity: Capacity { blocks: true, .. }, .. } = self.place
+            && !self.shared.is_long(self.input)
+        {
             return Ok(work(self));
         }
         let (event, deadline, input) = (self.event, self.deadline, self.owned_input());

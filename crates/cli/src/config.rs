@@ -186,14 +186,27 @@ impl Loaded {
 
     /// Builds the executor.
     pub(crate) fn executor(self) -> Result<Executor, CommandError> {
-        let options = self.options.clone();
-        self.builder().build().map_err(|first| all_problems(options, first))
+        self.build(|builder| builder)
+    }
+
+    /// Builds the executor of one event. Another thread answers the caller if rules do not.
+    pub(crate) fn brief_executor(self) -> Result<Executor, CommandError> {
+        // These wait for something, one beside another.
+        let waiting = ["builtin", "http", "mcp", "model"];
+        if self.found.config.hooks.iter().any(|hook| waiting.contains(&&*hook.kind)) {
+            return self.executor();
+        }
+        self.build(ExecutorBuilder::blocking)
     }
 
     /// Builds the executor of a run that leaves no counts behind.
     pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
+        self.build(ExecutorBuilder::counts_only_read)
+    }
+
+    fn build(self, set: fn(ExecutorBuilder) -> ExecutorBuilder) -> Result<Executor, CommandError> {
         let options = self.options.clone();
-        self.builder().counts_only_read().build().map_err(|first| all_problems(options, first))
+        set(self.builder()).build().map_err(|first| all_problems(options, first))
     }
 
     /// Returns the builder of the executor.

@@ -139,6 +139,24 @@ pub fn may_run(input: &Input, patterns: &[String]) -> bool {
     !matches!(rule.answer_to(input, &reading), Ok(None))
 }
 
+/// Returns the head of a table, and its rows for a program or a group; nothing if there are none.
+pub fn rows_of(table: &str, name: &str) -> Option<String> {
+    let (mut rows, mut is_found, mut is_shown) = (String::new(), false, false);
+    for line in table.lines() {
+        if !line.starts_with(' ') {
+            let mut names = line.split([' ', ':']).next().unwrap_or_default().split('|');
+            let is_row = names.any(|known| known == name);
+            is_shown = is_row || line.starts_with('#');
+            is_found |= is_row;
+        }
+        if is_shown {
+            rows.push_str(line);
+            rows.push('\n');
+        }
+    }
+    if is_found { Some(rows) } else { None }
+}
+
 struct RuleHandler(Arc<Rule>);
 
 impl Handler for RuleHandler {

@@ -152,23 +152,11 @@ fn print_page(topic: &str) -> Result<(), CommandError> {
 /// Prints the head of a table of rules, and the rows of a program or a group.
 fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
     let table = if topic == "groups" { hookexec_rules::GROUPS } else { hookexec_rules::OPTIONS };
-    let (mut shown, mut is_shown) = (String::new(), false);
-    for line in table.lines() {
-        if !line.starts_with(' ') {
-            let mut programs = line.split([' ', ':']).next().unwrap_or_default().split('|');
-            is_shown = line.starts_with('#') || programs.any(|program| program == name);
-        }
-        if is_shown {
-            shown.push_str(line);
-            shown.push('\n');
-        }
+    match hookexec_rules::rows_of(table, name) {
+        Some(rows) if matches!(topic, "groups" | "options") => output::print_data(&rows),
+        _ => Err(CommandError::usage(format!("no row of `{topic}` is for `{name}`"))
+            .hint("`hookexec docs options` and `docs groups` print all rows")),
     }
-    let is_found = shown.lines().any(|line| !line.starts_with('#'));
-    if is_found && matches!(topic, "groups" | "options") {
-        return output::print_data(&shown);
-    }
-    let message = format!("no row of `{topic}` is for `{name}`");
-    Err(CommandError::usage(message).hint("`hookexec docs options` and `docs groups` print rows"))
 }
 
 fn list_pages() -> Result<(), CommandError> {

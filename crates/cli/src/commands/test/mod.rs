@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 pub(crate) use hookexec_workbench::testing::Results;
 use hookexec_workbench::testing::{ENDING, Suite};
 
-use crate::commands::init::CASES;
 use crate::console::output;
 use crate::console::output::PlainFormat;
 use crate::error::OrCommandError as _;
@@ -125,11 +124,8 @@ impl Args {
             paths.extend(found);
         }
         if paths.is_empty() {
-            let hint = match directory_above_with_cases() {
-                Some(place) => format!("{} has some: run `hookexec test` there", place.display()),
-                None => "write `hooks.test.yaml` beside `hooks.yaml`; docs/testing.md shows one"
-                    .to_owned(),
-            };
+            let hint = "go to the directory of `hooks.test.yaml`, or write one beside `hooks.yaml`; \
+                        docs/testing.md shows one";
             return Err(CommandError::usage("no test cases were found here").hint(hint));
         }
         Ok(paths)
@@ -152,17 +148,6 @@ pub(crate) fn run_cases(
     }
     let suite = Suite::load(paths, &config::project_directory(project)?, &registry::all())?;
     Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::from)
-}
-
-/// Returns the nearest directory above this one that has cases.
-fn directory_above_with_cases() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    for above in here.ancestors().skip(1) {
-        if above.join(CASES).exists() {
-            return Some(above.to_owned());
-        }
-    }
-    None
 }
 
 /// Returns the files of cases in a directory, by name; none when it is not there.

@@ -337,7 +337,7 @@ async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notice
 fn load(config: ConfigArgs) -> Result<(Hooks, Notices), CommandError> {
     let mut loaded = config.load(Purpose::Judge)?;
     let notices = std::mem::take(&mut loaded.notices);
-    Ok(((loaded.executor()?.handing_over_background(), config), notices))
+    Ok(((loaded.brief_executor()?.handing_over_background(), config), notices))
 }
 
 fn died(panic: &JoinError) -> CommandError {
