@@ -125,7 +125,8 @@ fn a_reader_that_went_away_is_no_error() {
         let done = sandbox.hookexec(["docs", topic, "frob"]).run().exits(64);
         assert!(done.stderr.contains("no row of"), "{}", done.stderr);
     }
-    sandbox.hookexec(["docs", "rules", "cargo"]).run().exits(64);
+    let done = sandbox.hookexec(["docs", "rules", "cargo"]).run().exits(64);
+    assert!(done.stderr.contains("no row of `rules`"), "{}", done.stderr);
     for args in [["docs", "schema", "verdict"], ["docs", "events", "--format=json"]] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hookexec"));
         let mut child = sandbox

@@ -249,7 +249,7 @@ fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
         }
         let mut windows = outer.words.windows(inner.words.len().max(1)).skip(1);
         let mut runs = windows.by_ref().filter(|words| is_run_as(words, &inner.words));
-        // Of equal words it is not known which ones are run.
+        // Equal words may be words of the wrapper.
         if let (Some(run), None) = (runs.next(), runs.next()) {
             wrapped.extend(run);
         }
