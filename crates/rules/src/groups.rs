@@ -65,23 +65,24 @@ impl Groups<'_> {
             let message = format!("the group `{text}` leads through too many groups");
             return mistake(message, "write the words themselves");
         }
-        let mut found: Vec<Cow<'static, str>> = Vec::new();
         if let Some(own) = self.0.get(text) {
-            found.extend(own.iter().map(|item| Cow::Owned(item.clone())));
+            for item in own {
+                self.add(item, depth - 1, items)?;
+            }
         } else if let Some(shipped) = shipped(text) {
-            found.extend(shipped.iter().copied().map(Cow::Borrowed));
+            items.reserve(shipped.len());
+            for item in shipped {
+                if is_group(item) {
+                    self.add(item, depth - 1, items)?;
+                } else {
+                    items.push(Cow::Borrowed(item));
+                }
+            }
         } else {
             let mut known: Vec<&str> = self.0.names().collect();
             known.extend(SHIPPED.iter().map(|(name, _)| *name));
             let hint = suggest::hint_or_list(text, known, "known groups:");
             return mistake(format!("unknown group `{text}`"), hint);
-        }
-        for item in found {
-            if is_group(&item) {
-                self.add(&item, depth - 1, items)?;
-            } else {
-                items.push(item);
-            }
         }
         Ok(())
     }

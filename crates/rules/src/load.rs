@@ -171,7 +171,7 @@ impl Loading<'_> {
             for name in item.value.split('|') {
                 let names = self.groups.of_kind(name.trim(), "tools");
                 for name in self.read(&item, names) {
-                    conditions.tools.push(ToolName::of(&name));
+                    conditions.tools.push(ToolName::listed(name));
                 }
             }
         }

@@ -126,24 +126,27 @@ impl ListedPattern {
     }
 }
 
-/// Returns whether the first word of a pattern may be a program.
+/// Returns whether the first word of a pattern may be a program, without a directory.
 pub(super) fn names_program(written: &str) -> bool {
     let first = written.split(' ').next().unwrap_or_default();
-    !first.contains(['$', '=']) && !first.split('|').any(|name| name.starts_with('-'))
+    !first.contains(['$', '=', '/']) && !first.split('|').any(|name| name.starts_with('-'))
 }
 
 /// Returns whether a pattern that is shipped may be for a program.
 fn begins_with(written: &str, program: &str) -> bool {
-    let first = written.split_whitespace().next().unwrap_or_default();
-    for name in first.split('|') {
-        let may_be = match name.as_bytes() {
+    let first = written.split(' ').next().unwrap_or_default();
+    for name in first.as_bytes().split(|byte| *byte == b'|') {
+        let may_be = match name {
             [b'!', ..] => true,
             [b'@', ..] => {
+                let name = std::str::from_utf8(name).unwrap_or_default();
                 let mut items = shipped(name).unwrap_or_default().iter();
                 items.any(|item| begins_with(item, program))
             }
-            plain if plain.contains(&b'*') => glob_any_case(base(name), program),
-            _ => base(name).eq_ignore_ascii_case(program),
+            wild if wild.contains(&b'*') => {
+                glob_any_case(std::str::from_utf8(wild).unwrap_or_default(), program)
+            }
+            plain => plain.eq_ignore_ascii_case(program.as_bytes()),
         };
         if may_be {
             return true;

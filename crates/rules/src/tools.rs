@@ -1,5 +1,7 @@
 //! Names and kinds of tools.
 
+use std::borrow::Cow;
+
 use hookexec::Input;
 use hookexec_calls::kinds;
 use hookexec_calls::tools::{TOOL_KINDS, other_names};
@@ -11,17 +13,26 @@ use hookexec_files::glob::glob;
 /// The name of a tool, of a kind of tools, or a pattern of these, in small letters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ToolName {
-    written: String,
+    written: Cow<'static, str>,
     /// In the name of an MCP tool `-` and `.` are `_`: agents differ in them.
-    plain: String,
+    plain: Cow<'static, str>,
 }
 
 impl ToolName {
-    pub(super) fn of(name: &str) -> Self {
-        let written = name.to_lowercase();
-        let is_of_server = is_of_server(&written);
-        let plain = if is_of_server { written.replace(['-', '.'], "_") } else { written.clone() };
-        Self { written, plain }
+    fn of(name: &str) -> Self {
+        Self::listed(Cow::Owned(name.to_lowercase()))
+    }
+
+    /// Returns the name of a list, which is not copied if it has small letters alone.
+    pub(super) fn listed(name: Cow<'static, str>) -> Self {
+        if name.contains(|letter: char| !letter.is_ascii_lowercase() && !"_*".contains(letter)) {
+            let written = name.to_lowercase();
+            let is_of_server = is_of_server(&written);
+            let plain =
+                if is_of_server { written.replace(['-', '.'], "_") } else { written.clone() };
+            return Self { written: Cow::Owned(written), plain: Cow::Owned(plain) };
+        }
+        Self { written: name.clone(), plain: name }
     }
 }
 
