@@ -116,7 +116,7 @@ pub(super) fn shipped(name: &str) -> Option<&'static [&'static str]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Pattern, names_program};
+    use crate::pattern::{Pattern, WORDS};
 
     #[test]
     fn all_shipped_patterns_can_be_read() {
@@ -125,10 +125,11 @@ mod tests {
         let mut count = 0;
         for (name, _) in SHIPPED {
             let Ok(patterns) = groups.of_kind(name, "commands") else { continue };
+            // A group of words is refused for the first one that can't be a program.
+            if patterns.iter().any(|written| written.starts_with(WORDS)) {
+                continue;
+            }
             for written in patterns {
-                if !names_program(&written) {
-                    continue;
-                }
                 let pattern = Pattern::parse(&written, &groups).unwrap();
                 pattern.check_subcommand().unwrap();
                 count += 1;

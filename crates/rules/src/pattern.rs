@@ -81,6 +81,9 @@ impl PatternWord {
     }
 }
 
+/// Beginnings of items of shipped groups that are words, and no patterns.
+pub(super) const WORDS: [char; 2] = ['-', '$'];
+
 /// A pattern of a list. One of a shipped group is read once a command may fit it.
 #[derive(Debug)]
 pub(super) struct ListedPattern {
@@ -99,7 +102,7 @@ impl ListedPattern {
             let read = OnceLock::new();
             // Shipped patterns have no mistakes, but there are also groups of words.
             let is_shipped = matches!(written, Cow::Borrowed(_)) && !groups.replace_shipped_ones();
-            if !is_shipped || !names_program(&written) {
+            if !is_shipped || written.starts_with(WORDS) {
                 let pattern = Pattern::parse(&written, groups)?;
                 pattern.check_subcommand()?;
                 let _ = read.set(Box::new(pattern));
@@ -124,12 +127,6 @@ impl ListedPattern {
             Box::new(Pattern::parse(&self.written, &Groups(&groups)).expect("it is shipped"))
         }))
     }
-}
-
-/// Returns whether the first word of a pattern may be a program, without a directory.
-pub(super) fn names_program(written: &str) -> bool {
-    let first = written.split(' ').next().unwrap_or_default();
-    !first.contains(['$', '=', '/']) && !first.split('|').any(|name| name.starts_with('-'))
 }
 
 /// Returns whether a pattern that is shipped may be for a program.
