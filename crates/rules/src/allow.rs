@@ -209,10 +209,11 @@ impl Case<'_> {
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
-        let program = given.program.as_deref().unwrap_or_default();
+        let (program, is_open) =
+            (given.program.as_deref().unwrap_or_default(), given.is_expanded());
         for pattern in &self.rule.except.commands {
             let Some(pattern) = pattern.for_command(given) else { continue };
-            if given.is_expanded() && pattern.is_for(program) || pattern.finds(given) != Fit::No {
+            if is_open && pattern.is_for(program) || pattern.finds(given) != Fit::No {
                 return refused(format!("{} is or may be excepted", name_of(given)));
             }
         }
@@ -247,8 +248,8 @@ fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
         if inner.frame.wrappers.len() <= outer.frame.wrappers.len() {
             break;
         }
-        let mut windows = outer.words.windows(inner.words.len().max(1)).skip(1);
-        let mut runs = windows.by_ref().filter(|words| is_run_as(words, &inner.words));
+        let windows = outer.words.windows(inner.words.len().max(1)).skip(1);
+        let mut runs = windows.filter(|words| is_run_as(words, &inner.words));
         // Equal words may be words of the wrapper.
         if let (Some(run), None) = (runs.next(), runs.next()) {
             wrapped.extend(run);
@@ -351,7 +352,9 @@ fn addition(command: &SimpleCommand) -> Option<String> {
         let is_read = redirection.operator == "<" && !word.text.starts_with("/dev/");
         let is_harmless = word.is_known() && (is_read || word.text == "/dev/null");
         if redirection.is_file() && !is_harmless {
-            return Some(format!("a redirection to {}", quoted(&word.text)));
+            let reads = matches!(&*redirection.operator, "<" | "<&");
+            let direction = if reads { "from" } else { "to" };
+            return Some(format!("a redirection {direction} {}", quoted(&word.text)));
         }
     }
     None
@@ -389,12 +392,8 @@ fn is_seen(word: &Word) -> bool {
 
 /// Returns whether a wildcard finds files whose names begin with a dot, which the call may make before.
 fn finds_hidden(word: &Word) -> bool {
-    for part in word.text.split('/') {
-        if !word.is_literal() && part.starts_with('.') && part.contains(['*', '?', '[']) {
-            return true;
-        }
-    }
-    false
+    let mut parts = word.text.split('/');
+    !word.is_literal() && parts.any(|part| part.starts_with('.') && part.contains(['*', '?', '[']))
 }
 
 /// Returns what a message calls a command of which not everything is known.

@@ -315,6 +315,7 @@ fn named(given: &Arguments<'_>, is_runner: bool) -> Option<SimpleCommand> {
         ..given.command.clone()
     })
 }
+
 pub(super) fn is_awk(name: &str) -> bool {
     name.ends_with("awk")
 }
@@ -327,6 +328,7 @@ fn program_of(command: &SimpleCommand) -> Option<String> {
 fn is_database(name: &str) -> bool {
     shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
 }
+
 fn ends_word(letter: char) -> bool {
     !letter.is_alphanumeric() && !"_.*$:".contains(letter)
 }

@@ -97,12 +97,12 @@ impl ListedPattern {
         if !is_group(written) {
             check(written)?;
         }
-        let mut patterns = Vec::new();
+        let (mut patterns, are_replaced) = (Vec::new(), groups.replace_shipped_ones());
         for written in groups.of_kind(written, "commands")? {
             let read = OnceLock::new();
             // Shipped patterns have no mistakes, but there are also groups of words.
-            let is_shipped = matches!(written, Cow::Borrowed(_)) && !groups.replace_shipped_ones();
-            if !is_shipped || written.starts_with(WORDS) {
+            let is_own = are_replaced || matches!(written, Cow::Owned(_));
+            if is_own || written.starts_with(WORDS) {
                 let pattern = Pattern::parse(&written, groups)?;
                 pattern.check_subcommand()?;
                 let _ = read.set(Box::new(pattern));

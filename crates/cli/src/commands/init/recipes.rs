@@ -13,8 +13,8 @@ macro_rules! recipes {
 }
 
 const RECIPES: [(&str, &str); 16] = recipes! {
-    "approve" "budget" "commit-message" "databases" "everyday" "force-push" "format" "keep-secrets" "log" "main-branch"
-    "mcp-allow-list" "notify" "read-only" "subagents" "team" "tests-before-stop"
+    "approve" "budget" "commit-message" "databases" "everyday" "force-push" "format" "keep-secrets"
+    "log" "main-branch" "mcp-allow-list" "notify" "read-only" "subagents" "team" "tests-before-stop"
 };
 
 /// Returns all recipes, and the rules of the starter whose names no recipe has.
