@@ -178,6 +178,28 @@ fn an_agent_that_gives_up_gets_a_denial_at_once() {
     until("the hook is gone", || !lives(pid.trim()));
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn an_agent_that_gives_up_before_it_has_written_gets_a_denial_at_once() {
+    let sandbox = Sandbox::new();
+    let args = ["run", "--from", "claude-code", "--event", "PreToolUse", "--within", "1000"];
+    let mut child = sandbox.hookexec(args).spawn();
+    let stdin = child.stdin.take();
+    let status = format!("/proc/{}/status", child.id());
+    until("SIGTERM is taken over", || {
+        let status = std::fs::read_to_string(&status).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
+        u64::from_str_radix(caught, 16).unwrap() >> 14 & 1 == 1
+    });
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = wait(child);
+    drop(stdin);
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains(r#""permissionDecision":"deny""#), "{stdout}");
+    assert!(stdout.contains("SIGTERM"), "{stdout}");
+}
+
 /// Writes what it was told, once it may; in the background nobody waits for that.
 const BACKGROUND: &str = r#"
 post_tool_use:

@@ -130,7 +130,7 @@ const PACKAGES: [(&str, &[&str]); 11] = [
     ("agents", &["calls", "rules"]),
     ("setup", &["agents", "calls", "project", "rules"]),
     ("workbench", &["agents", "builtins", "calls", "project"]),
-    ("serve", &["agents", "project", "remote"]),
+    ("serve", &["agents", "calls", "project", "remote"]),
     (
         "cli",
         &[

@@ -15,7 +15,6 @@ use serde_json::json;
 
 use crate::commands::run::agent_name;
 use crate::config::{ConfigArgs, Purpose};
-use crate::connect::remedy;
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DOUBTFUL, GOOD, counted};
 use crate::error::CommandError;
@@ -143,7 +142,7 @@ fn ask(socket: &Path, project: &Path) -> (Grade, String) {
         Ok(Err(problem)) => format!("the server at {place} {problem}"),
         Err(error) => error.to_string(),
     };
-    let remedy = remedy(socket);
+    let remedy = server::remedy(socket);
     let effect = "without its answer a guarded call is denied and never allowed";
     (Grade::Problem, format!("{problem}; {effect}; {remedy}"))
 }

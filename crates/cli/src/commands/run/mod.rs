@@ -7,11 +7,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::executor::DispatchOptions;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Agent;
-use hookexec_serve::server::Question;
+use hookexec_serve::server::{self, Question, Reply};
 
 use crate::commands::run::from::FromArgs;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::{self, ConnectArgs, Reply};
+use crate::connect::ConnectArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
 use crate::error::{CommandError, warn, warn_all};
@@ -55,7 +55,7 @@ pub(crate) struct Args {
 const EXAMPLE: &str = r#"Example: echo '{"tool_name": "shell", "tool_input": {"cmd": "rm -rf /"}}' | hookexec run pre_tool_use"#;
 
 impl Args {
-    pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
+    pub(crate) fn execute(self) -> Result<Exit, CommandError> {
         if let Some(agent) = self.from.from {
             self.log.start();
             return Ok(from::execute(self, agent));
@@ -138,7 +138,7 @@ impl Args {
         // Without a server the project is not looked for twice.
         let Some(socket) = self.connect.socket() else { return Ok(None) };
         let options = self.config.options(Purpose::Run)?;
-        let reply = connect::ask(socket, &options, Question::Own(event, input), None);
+        let reply = server::ask(socket, &options, Question::Own(event, input), None);
         match Runtime::new()?.block_on(reply)? {
             Reply::Verdict(verdict) => return Ok(Some(*verdict)),
             Reply::RunHere(Some(why)) => warn(&why),

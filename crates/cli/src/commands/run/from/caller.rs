@@ -1,12 +1,9 @@
 //! The agent that calls, and the one answer that it gets.
 
 use std::ffi::OsStr;
-use std::sync::{Arc, Mutex, TryLockError};
-use std::thread::{Builder, sleep};
-use std::time::Duration;
+use std::sync::{Mutex, TryLockError};
 
 use hookexec_agents::{Agent, Answer};
-use hookexec_files::locks::locked;
 
 use crate::Exit;
 use crate::console::output;
@@ -42,27 +39,6 @@ impl Caller {
     pub(super) fn native(&self) -> Option<&'static str> {
         Some(self.agent?.native_event(self.hint.as_deref()?)?.name)
     }
-
-    /// Answers in the last moment, if nothing else has by then.
-    pub(super) fn watch(self, last: Duration, standing: Standing) {
-        // Without a thread for it there is still the timer of the runtime.
-        let _ = Builder::new().name("last resort".to_owned()).spawn(move || {
-            sleep(last);
-            let exit = self.last_resort(last, &standing);
-            std::process::exit(i32::from(exit.0));
-        });
-    }
-
-    fn last_resort(&self, last: Duration, standing: &Standing) -> Exit {
-        if matches!(GIVEN.try_lock(), Err(TryLockError::WouldBlock)) {
-            // Another thread is blocked while it writes its answer.
-            return Exit::DENIED;
-        }
-        match locked(standing).take() {
-            Some(answer) => give(&answer),
-            None => self.fail(&format!("no answer within {last:?}")),
-        }
-    }
 }
 
 /// Returns the value of an option, which may be empty.
@@ -81,9 +57,6 @@ fn value(words: &[String], flag: &str) -> Option<String> {
     None
 }
 
-/// The answer that is given if hookexec itself is stuck, once the hooks are known.
-pub(super) type Standing = Arc<Mutex<Option<Answer>>>;
-
 /// The exit code that went with the answer; only one answer leaves the process.
 static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 
@@ -92,7 +65,12 @@ static GIVEN: Mutex<Option<Exit>> = Mutex::new(None);
 /// Writes stdout first: an agent that leaves stderr unread still gets it. If stdout is lost, exit
 /// code 2 denies in its place.
 pub(super) fn give(answer: &Answer) -> Exit {
-    let mut given = locked(&GIVEN);
+    let mut given = match GIVEN.try_lock() {
+        Ok(given) => given,
+        Err(TryLockError::Poisoned(given)) => given.into_inner(),
+        // Another thread is blocked while it writes its answer.
+        Err(TryLockError::WouldBlock) => return Exit::DENIED,
+    };
     if let Some(exit) = *given {
         return exit;
     }

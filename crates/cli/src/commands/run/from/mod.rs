@@ -3,34 +3,32 @@
 //! Every agent takes a hook that times out, is killed or says something unreadable for permission.
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
+//!
+//! One thread does the work on the answer, and gives it. This one waits for signals and for the end of the
+//! time. Each change between threads takes as long as a rule, so the work never leaves its thread.
 
 mod caller;
+mod work;
 
-use std::io::{IsTerminal as _, Write as _};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use hookexec::executor::{HandedOver, deadline_of_hooks};
-use hookexec::{Event, Executor, Verdict};
-use hookexec_agents::{Agent, Answer, Moment, NativeCall};
+use hookexec_agents::{Agent, Answer, NativeCall};
 use hookexec_files::locks::locked;
-use hookexec_serve::server::{Question, tell_absent};
-use hookexec_setup::doctor::firings;
-use tokio::task::{JoinError, spawn_blocking};
-use tokio::time::{sleep_until, timeout, timeout_at};
+use tokio::sync::oneshot;
+use tokio::time::{sleep_until, timeout};
 
 use crate::commands::run::Args;
-use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::{self, Reply};
-use crate::console::output::{self, PlainFormat};
-use crate::console::report;
-use crate::error::{CommandError, warn_all};
+use crate::config::ConfigArgs;
+use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::{self, Runtime};
 use crate::system::Signals;
-use crate::{Exit, input, system};
+use crate::{Exit, guarded};
 pub(crate) use caller::Caller;
-use caller::{Standing, give};
+use caller::give;
+use work::Work;
+pub(crate) use work::payload;
 
 /// Which coding agent calls.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -61,308 +59,180 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, &'static str> {
 }
 
 /// Answers the `agent` about the call on stdin.
-pub(super) fn execute(args: &Args, agent: Agent) -> Exit {
+pub(super) fn execute(args: Args, agent: Agent) -> Exit {
     let started = Instant::now();
     // Below the shortest timeout that any of the agents has by default.
     let within = args.from.within.unwrap_or(Duration::from_secs(25));
     let event = args.event.map(|event| event.name().to_owned());
     let hint = args.from.native.clone().or(event);
     let caller = Caller { agent: Some(agent), hint };
-    let standing = Standing::default();
-    // How much later than asked for the last resort answers: a stuck program, not a slow hook.
-    caller.clone().watch(within + Duration::from_millis(500), Arc::clone(&standing));
-    let mut work = Work {
-        args,
-        caller: &caller,
-        agent,
-        within,
-        until: deadline_of_hooks(started, within),
-        standing,
-        call: None,
-        hooks: None,
-        absent: Vec::new(),
-        warnings: Vec::new(),
-    };
-    let late = format!("no answer within {within:?}");
-    let answered = Runtime::new().and_then(|runtime| {
-        let answer = runtime.block_on(async {
-            let signals = runtime::listen()?;
-            let end = End { signals, at: started + within, late, reached: None };
-            Ok(work.answer(end).await)
-        });
-        Ok((runtime, answer.flatten()?))
-    });
-    let (runtime, answer) = match answered {
-        Ok(answered) => answered,
-        Err(error) => return caller.fail(&error.to_string()),
-    };
-    let exit = give(&answer);
-    if answer.exit_code == 0 {
-        warn_all(work.warnings);
+    let progress = Mutex::new((0, Progress::Reading));
+    let request = Arc::new(Request { args, agent, caller, started, within, progress });
+    let answered = Runtime::new().and_then(|runtime| runtime.block_on(request.answer())?);
+    answered.unwrap_or_else(|error| request.caller.fail(&error.to_string()))
+}
+
+/// A call of an agent, and how far the work on it has come.
+struct Request {
+    args: Args,
+    agent: Agent,
+    caller: Caller,
+    started: Instant,
+    within: Duration,
+    /// The number of the attempt that counts, and its progress.
+    progress: Mutex<(usize, Progress)>,
+}
+
+/// How far the work on an answer has come.
+enum Progress {
+    Reading,
+    /// The hooks of these files are loaded.
+    Loading(Box<NativeCall>, ConfigArgs),
+    /// The hooks run, here or in a server. If one is stuck, this is the answer.
+    Running(Answer),
+}
+
+impl Request {
+    /// Has another thread answer, and answers itself if that one is stuck.
+    async fn answer(self: &Arc<Self>) -> Result<Exit, CommandError> {
+        let mut signals = runtime::listen()?;
+        let mut worker = Worker::start(Work::new(self))?;
+        let mut exit = worker.exit(&mut signals, self.started + self.within / 2).await;
+        if matches!(exit, Ok(None)) {
+            if let Some(work) = self.second_attempt() {
+                worker = Worker::start(work)?;
+            }
+            exit = worker.exit(&mut signals, self.started + self.within).await;
+        }
+        let why = match exit {
+            Ok(Some(exit)) => return Ok(exit),
+            Ok(None) => self.late(),
+            Err(signal) => signal,
+        };
+        // The hooks are stopped, and what the others have answered counts.
+        let _ = worker.stop.send(why.clone());
+        if matches!(*locked(&self.progress), (_, Progress::Running(_)))
+            && let Ok(Ok(exit)) = timeout(Duration::from_millis(500), worker.done).await
+        {
+            return Ok(exit);
+        }
+        match &*locked(&self.progress) {
+            (_, Progress::Reading) => Err(why),
+            (_, Progress::Loading(call, _)) => {
+                Ok(give(&hookexec_agents::failure_of(call, None, &why.to_string())))
+            }
+            (_, Progress::Running(answer)) => Ok(give(answer)),
+        }
     }
-    // A person who tries a call out reads the answer at a terminal, or leaves out what every entry
-    // of `install` says.
-    let is_as_installed = args.from.native.is_some() && args.from.within.is_some();
-    if let Some(call) = work.call
-        && is_as_installed
-        && !std::io::stdout().is_terminal()
-    {
-        firings::note(&call);
-    }
-    if let Some((executor, config)) = work.hooks {
-        for hooks in executor.take_handed_over() {
-            if let Err(error) = hand_over(&config, &hooks) {
-                output::talk(&format!("hookexec: hooks in the background: {error}\n"));
+
+    /// Returns the work again without what takes too long: the end of standard input, or the project.
+    fn second_attempt(self: &Arc<Self>) -> Option<Work> {
+        let mut progress = locked(&self.progress);
+        let mut work = Work::new(self);
+        match &progress.1 {
+            Progress::Running(_) => return None,
+            Progress::Reading => {
+                let problem = format!("{}: the agent did not close standard input", self.late());
+                work.read = Some(Err((CommandError::internal(problem), None)));
+            }
+            Progress::Loading(call, config) => {
+                work.read = Some(Ok((**call).clone()));
+                work.config = config.clone().without_project();
             }
         }
-        let left = within.saturating_sub(started.elapsed());
-        let _ = runtime.run(executor.shutdown(left));
+        progress.0 += 1;
+        work.attempt = progress.0;
+        Some(work)
     }
-    exit
-}
 
-/// The end of the time for an answer: a signal, or the time that the agent gives.
-struct End {
-    signals: Signals,
-    at: Instant,
-    /// The text that says that the time is over.
-    late: String,
-    /// Why no more work is done, once the end is reached.
-    reached: Option<CommandError>,
-}
-
-impl End {
-    /// Does `work`, unless the end comes first.
-    ///
-    /// # Errors
-    /// Why it was not done, or not to its end.
-    async fn before<T>(&mut self, work: impl Future<Output = T>) -> Result<T, CommandError> {
-        if let Some(why) = &self.reached {
-            return Err(why.clone());
+    /// Notes how far an attempt has come. One that counts no more ends here.
+    fn reach(&self, attempt: usize, reached: Progress) {
+        let mut progress = locked(&self.progress);
+        while progress.0 != attempt {
+            drop(progress);
+            thread::park();
+            progress = locked(&self.progress);
         }
-        let why = tokio::select! {
-            biased;
-            (name, number) = self.signals.next() => CommandError::interrupted(name, number),
-            done = work => return Ok(done),
-            () = sleep_until(self.at.into()) => self.late(),
-        };
-        self.reached = Some(why.clone());
-        Err(why)
+        progress.1 = reached;
     }
 
     fn late(&self) -> CommandError {
-        CommandError::internal(&*self.late)
+        CommandError::internal(format!("no answer within {:?}", self.within))
     }
 }
 
-/// Hooks that are loaded, and the arguments that name their files.
-type Hooks = (Executor, ConfigArgs);
-
-/// The work on the answer to one call, and what is left to do after it.
-struct Work<'c> {
-    args: &'c Args,
-    caller: &'c Caller,
-    agent: Agent,
-    within: Duration,
-    /// When hooks must have answered.
-    until: Option<Instant>,
-    standing: Standing,
-    call: Option<NativeCall>,
-    /// The hooks, once they are loaded.
-    hooks: Option<Hooks>,
-    /// Guards that are missing. The agent reads of them once a session.
-    absent: Vec<String>,
-    /// Warnings for stderr, if the agent reads no reason there.
-    warnings: Vec<String>,
+/// A thread that works on the answer.
+struct Worker {
+    done: oneshot::Receiver<Exit>,
+    /// Stops the hooks, and says why.
+    stop: oneshot::Sender<CommandError>,
 }
 
-impl Work<'_> {
-    /// Returns the answer to the call on stdin.
-    async fn answer(&mut self, mut end: End) -> Answer {
-        let call = match self.read_call(&mut end).await {
-            Ok(call) => call,
-            Err((problem, native)) => {
-                let _ = self.load(self.args.config.clone(), &mut end).await;
-                let native = native.or_else(|| self.caller.native());
-                let problem = problem.to_string();
-                return hookexec_agents::failure(self.agent, native, self.executor(), &problem);
-            }
-        };
-        let answer = match self.verdict(&call, &mut end).await {
-            Ok(mut verdict) => {
-                hookexec_agents::limit_stops(&call, &mut verdict);
-                self.show(&call, &verdict);
-                tell_absent(&self.absent, &mut verdict);
-                hookexec_agents::answer(&call, &verdict)
-            }
-            Err(problem) => {
-                hookexec_agents::failure_of(&call, self.executor(), &problem.to_string())
-            }
-        };
-        self.call = Some(call);
-        answer
+impl Worker {
+    fn start(work: Work) -> Result<Self, CommandError> {
+        let ((send, done), (stop, stopped)) = (oneshot::channel(), oneshot::channel());
+        // The stack of a main thread, on which all other commands work.
+        let builder = thread::Builder::new().name("answer".to_owned()).stack_size(8 << 20);
+        let caller = work.request.caller.clone();
+        let started = builder.spawn(move || {
+            let _ = send.send(guarded(Some(&caller), || work.finish(stopped)));
+        });
+        started.or_internal("can't start a thread")?;
+        Ok(Self { done, stop })
     }
 
-    /// Reads the call from stdin.
-    async fn read_call(&self, end: &mut End) -> Result<NativeCall, Unreadable> {
-        let (agent, hint) = (self.agent, self.caller.hint.clone());
-        let reading = spawn_blocking(move || payload(agent, hint.as_deref()));
-        // In the rest of the time the hooks are loaded, which say what a missing payload means.
-        match end.before(timeout(self.within / 4 * 3, reading)).await {
-            Ok(Ok(read)) => read.unwrap_or_else(|panic| Err((died(&panic), None))),
-            Ok(Err(_)) => {
-                let problem = format!("{}: the agent did not close standard input", end.late);
-                Err((CommandError::internal(problem), None))
-            }
-            Err(problem) => Err((problem, None)),
-        }
-    }
-
-    /// Returns the verdict of the server that is named, or of the hooks, which run here.
+    /// Returns what to exit with, if the answer is given before `until`.
     ///
     /// # Errors
-    /// Why neither has one.
-    async fn verdict(&mut self, call: &NativeCall, end: &mut End) -> Result<Verdict, CommandError> {
-        let mut moment = Moment::new(call);
-        if call.event.is_none() {
-            return Ok(moment.into_verdict(call));
-        }
-        let unknown = hookexec_agents::failure_of(call, None, &end.late);
-        *locked(&self.standing) = Some(unknown);
-        // A project has half of the time, to be found as to be loaded.
-        let found = in_project(&self.args.config, &call.project, self.within / 2);
-        let config = end.before(found).await?;
-        if let Some(socket) = self.args.connect.socket()
-            && let Ok(options) = config.options(Purpose::Judge)
-        {
-            let reply = connect::ask(socket, &options, Question::Native(call), self.until);
-            match end.before(reply).await? {
-                Reply::Verdict(verdict) => return Ok(*verdict),
-                Reply::RunHere(why) => self.warnings.extend(why),
-                Reply::Fail(problem) => {
-                    // The hooks, if there is time to load them, say what their failure means.
-                    let _ = self.load(config, end).await;
-                    let Some(executor) = self.executor() else {
-                        return Err(CommandError::internal(problem));
-                    };
-                    return Ok(without_server(executor, call, &problem));
-                }
-            }
-        }
-        let notices = self.load(config, end).await?;
-        self.warnings.extend(notices.failures(""));
-        self.absent = notices.absent;
-        not_too_deep()?;
-        let Some(executor) = self.executor() else { return Err(end.late()) };
-        let last = hookexec_agents::unanswered(executor, call, &end.late);
-        *locked(&self.standing) = Some(hookexec_agents::answer(call, &last));
-        if let Err(problem) = end.before(moment.run(executor, call, self.until)).await {
-            moment.give_up(executor, call, &problem.to_string());
-        }
-        Ok(moment.into_verdict(call))
-    }
-
-    /// Shows details on stderr, beside the answer to the agent, for a person who tries a hook out.
-    fn show(&self, call: &NativeCall, verdict: &Verdict) {
-        if self.args.log.verbose > 0 {
-            output::talk(&report::hooks(&verdict.hooks, ""));
-            if let Some(executor) = self.executor() {
-                output::talk(&report::not_run(&hookexec_agents::explain(executor, call)));
-            }
-        }
-        if self.args.format == Some(PlainFormat::Text) {
-            output::talk(&report::verdict(verdict));
+    /// The signal that came first.
+    async fn exit(
+        &mut self,
+        signals: &mut Signals,
+        until: Instant,
+    ) -> Result<Option<Exit>, CommandError> {
+        tokio::select! {
+            biased;
+            (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
+            done = &mut self.done => Ok(Some(done.unwrap_or(Exit::DENIED))),
+            () = sleep_until(until.into()) => Ok(None),
         }
     }
+}
 
-    fn executor(&self) -> Option<&Executor> {
-        self.hooks.as_ref().map(|(executor, _)| executor)
+#[cfg(test)]
+mod tests {
+    use hookexec_agents::read;
+
+    use super::*;
+
+    fn request(progress: Progress) -> Arc<Request> {
+        Arc::new(Request {
+            args: Args::default(),
+            agent: Agent::ClaudeCode,
+            caller: Caller { agent: Some(Agent::ClaudeCode), hint: None },
+            started: Instant::now(),
+            within: Duration::from_secs(2),
+            progress: Mutex::new((0, progress)),
+        })
     }
 
-    /// Loads the hooks, and returns which files are missing.
-    ///
-    /// # Errors
-    /// Why they can't be loaded in this directory. Then the hooks are those of other places, which judge
-    /// the missing answer.
-    async fn load(&mut self, config: ConfigArgs, end: &mut End) -> Result<Notices, CommandError> {
-        let until = Instant::now() + self.within / 2;
-        let problem = match end.before(load_until(config.clone(), until)).await? {
-            Ok((hooks, notices)) => {
-                self.hooks = Some(hooks);
-                return Ok(notices);
-            }
-            Err(problem) => problem,
-        };
-        let others = load_until(config.in_usable_directory(), until);
-        if let Ok((hooks, _)) = end.before(others).await? {
-            self.hooks = Some(hooks);
-        }
-        Err(problem)
+    #[test]
+    fn the_second_attempt_leaves_out_what_hangs_and_the_first_counts_no_more() {
+        let waiting = request(Progress::Reading);
+        let second = waiting.second_attempt().unwrap();
+        let (problem, _) = second.read.unwrap().unwrap_err();
+        assert!(problem.to_string().ends_with("the agent did not close standard input"));
+
+        let payload = br#"{"hook_event_name": "PreToolUse", "tool_name": "Bash"}"#;
+        let call = || read(Agent::ClaudeCode, None, payload, |_| None).unwrap();
+        let config = ConfigArgs::default();
+        let loading = request(Progress::Loading(Box::new(call()), config.clone()));
+        let second = loading.second_attempt().unwrap();
+        assert!(second.read.unwrap().is_ok());
+        assert_eq!(second.config, config.clone().without_project());
+        assert_eq!((second.attempt, locked(&loading.progress).0), (1, 1));
+
+        let running = request(Progress::Running(Answer::default()));
+        assert!(running.second_attempt().is_none());
     }
-}
-
-/// Returns the verdict on a call that the server left without one. Where the event fails closed it is
-/// denied, and each hook that matches has failed, by its own `on_error`.
-fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verdict {
-    let event = call.event.unwrap_or(Event::Notification);
-    let mut verdict = Verdict::failed(event, &format!("hookexec: {problem}"));
-    let mut moment = Moment::new(call);
-    moment.give_up(executor, call, problem);
-    verdict.absorb(moment.into_verdict(call));
-    verdict
-}
-
-/// Has hookexec work in the directory of a project. One that can't be found in time counts like one that
-/// does not exist: the hooks run in the current directory, and the project's files can't be read.
-async fn in_project(config: &ConfigArgs, project: &str, within: Duration) -> ConfigArgs {
-    let (found, project) = (config.clone(), project.to_owned());
-    let finding = spawn_blocking(move || found.in_project(&project));
-    match timeout(within, finding).await {
-        Ok(Ok(config)) => config,
-        _ => config.clone().without_project(),
-    }
-}
-
-/// Loads the hooks. If a project's files take longer, this is a failure of the project's layer, and the
-/// hooks of the others run.
-async fn load_until(config: ConfigArgs, until: Instant) -> Result<(Hooks, Notices), CommandError> {
-    let all = config.clone();
-    let loading = spawn_blocking(move || load(all));
-    match timeout_at(until.into(), loading).await {
-        Ok(loaded) => loaded.unwrap_or_else(|panic| Err(died(&panic))),
-        Err(_) => load(config.without_project()),
-    }
-}
-
-fn load(config: ConfigArgs) -> Result<(Hooks, Notices), CommandError> {
-    let mut loaded = config.load(Purpose::Judge)?;
-    let notices = std::mem::take(&mut loaded.notices);
-    Ok(((loaded.brief_executor()?.handing_over_background(), config), notices))
-}
-
-fn died(panic: &JoinError) -> CommandError {
-    CommandError::internal(panic.to_string())
-}
-
-/// Why a call can't be read, and the agent's event as far as it is known.
-pub(crate) type Unreadable = (CommandError, Option<&'static str>);
-
-/// Reads the agent's call from stdin.
-pub(crate) fn payload(agent: Agent, hint: Option<&str>) -> Result<NativeCall, Unreadable> {
-    let stdin = input::read_stdin().map_err(|problem| (problem, None))?;
-    match hookexec_agents::read(agent, hint, &stdin, |name| std::env::var(name).ok()) {
-        Ok(call) => Ok(call),
-        Err(error) => Err((CommandError::data(error.to_string()), error.native)),
-    }
-}
-
-/// Leaves hooks in the background to a process of its own, which holds none of the pipes that the agent
-/// waits for: it goes on with the turn once they are closed.
-fn hand_over(config: &ConfigArgs, (event, input): &HandedOver) -> std::io::Result<()> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["run", event.name(), "--background"]).args(config.arguments());
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = system::detach(&mut command).spawn()?;
-    let mut stdin = child.stdin.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
-    stdin.write_all(&serde_json::to_vec(input)?)
 }
