@@ -434,6 +434,7 @@ async fn a_call_implies_further_commands() {
     check(
         "{ type: rule, deny: no, uncertain: none, commands: ['alembic downgrade', 'manage.py flush', 'prisma migrate reset'] }
         deny .venv/bin/python -m alembic downgrade base
+        deny python3 -malembic downgrade base
         deny python manage.py flush
         deny pnpm prisma migrate reset --force
         - python -m alembic upgrade head
@@ -1137,7 +1138,9 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         deny docker container exec a cnry
         deny docker container run x cnry
         ask echo cnry | docker exec -i web sh
+        - docker exec -it web bash
         ask { sh; } < f
+        ask x | (sh; echo)
         - while read h; do ssh \"$h\" uptime; done < hosts
         deny while read h; do ssh \"$h\" 'rm -rf a'; done < hosts
         ask { ssh h; } <<E\\nrm -rf a\\nE

@@ -203,7 +203,8 @@ impl Found {
             [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
                 self.inner_text(&one.word.text, Frame { inputs: Arc::default(), ..inner })
             }
-            [] if !inner.piped && !shells::is_shell(inner.program()) => {
+            // `exec < f` may be its input.
+            [] if !inner.piped && !(self.is_doubtful && shells::is_shell(inner.program())) => {
                 self.without_input += 1;
                 Hidden::Nothing
             }

@@ -299,17 +299,21 @@ pub fn names_a_command(argument: &str) -> bool {
 /// Returns the program that another one runs, with its words: `python -m alembic`, `php artisan`,
 /// `pnpm prisma`.
 fn named(given: &Arguments<'_>, is_runner: bool) -> Option<SimpleCommand> {
-    let program = match given.options.iter().find(|option| option.name == "-m") {
-        Some(GivenOption { value: Some((module, _)), .. }) if !is_runner => module,
-        _ => given.operands.first()?,
+    let (word, text) = match given.options.iter().find(|option| option.name == "-m") {
+        Some(GivenOption { value: Some(value), .. }) if !is_runner => *value,
+        _ => {
+            let first = *given.operands.first()?;
+            (first, &*first.text)
+        }
     };
-    program_name(program)?;
-    let mut words = &given.command.words[..];
-    while !std::ptr::eq(words.first()?, *program) {
-        words = &words[1..];
-    }
+    let program = word.ending(text);
+    program_name(&program)?;
+    let mut behind = given.command.words.iter();
+    behind.find(|one| std::ptr::eq(*one, word))?;
+    let mut words = vec![program];
+    words.extend(behind.cloned());
     Some(SimpleCommand {
-        words: words.to_vec(),
+        words,
         redirections: Vec::new(),
         hidden: Hidden::Nothing,
         ..given.command.clone()

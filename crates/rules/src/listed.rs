@@ -24,7 +24,7 @@ impl Pattern {
         let (mut before, mut any_from) = (Some(0), None);
         for word in &self.words {
             if word.is_any_option() {
-                any_from = Some(words.len());
+                any_from = any_from.or(Some(words.len()));
             } else if !word.alternatives.iter().any(Alternative::is_option) {
                 words.push(word);
             } else if !has_only(word, before, given) {
