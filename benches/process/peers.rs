@@ -62,19 +62,22 @@ pub(crate) fn measure(options: &Options, findings: &mut Vec<Finding>) {
     };
     let work = "peers: a Python guard / hookexec with a builtin guard";
     options.add(findings, work, |samples| beside(work, &python_guard(), samples));
-    let under_policy = |work: &str, guard: &str, samples| {
+    let under_policy = |work: &str, guard: &str, samples, is_installed| {
         let agent = Agent::with_policy(POLICY);
         agent.check(guard);
-        agent.compare(work, samples, guard, &agent.hookexec, Some(0.95))
+        let line = if is_installed { &*agent.hookexec } else { agent.without_denial() };
+        agent.compare(work, samples, guard, line, Some(0.95))
     };
     for peer in PEERS {
         let work = format!("peers: {} / hookexec with a builtin guard", peer.name);
         let whole = format!("peers: hookexec with the policy of `init --user` / {}", peer.name);
+        let plain = format!("{whole}, without the shell that denies if hookexec is gone");
         let program = Path::new(PLACE).join(peer.program);
         if program.is_file() {
             let guard = format!("'{}' {}", program.display(), peer.arguments);
             options.add(findings, &work, |samples| beside(&work, &guard, samples));
-            options.add(findings, &whole, |samples| under_policy(&whole, &guard, samples));
+            options.add(findings, &whole, |samples| under_policy(&whole, &guard, samples, true));
+            options.add(findings, &plain, |samples| under_policy(&plain, &guard, samples, false));
         } else if options.wants(&whole) {
             eprintln!("left out, use `just bench peers --install`: {work}, {whole}");
         }
@@ -141,6 +144,13 @@ impl Agent {
         line.as_str().unwrap().clone_into(&mut agent.hookexec);
         agent.check(&agent.hookexec);
         agent
+    }
+
+    /// Returns the line without the shell that denies a call if hookexec gives no answer. The lines of
+    /// other guards have none: the tool runs.
+    fn without_denial(&self) -> &str {
+        let (_, line) = self.hookexec.rsplit_once("exit 2; }' ").unwrap();
+        line
     }
 
     /// Returns how long a guard takes, from the shell that Claude Code starts to its end.
