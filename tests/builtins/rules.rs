@@ -1135,6 +1135,17 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         deny ssh h -t rm -rf x
         deny ssh h -p 22 'rm -rf x'
         deny bun x prisma migrate reset
+        deny run0 rm -rf a
+        deny podman unshare rm -rf a
+        deny cmake -E rm -rf a
+        deny yarn workspace x exec rm -rf a
+        deny opam exec -- rm -rf a
+        deny wsl -d Ubuntu rm -rf a
+        deny multipass exec vm -- rm -rf a
+        deny limactl shell vm rm -rf a
+        ask salt '*' cmd.run 'rm -rf a'
+        deny pdsh -w hosts rm -rf a
+        deny gh cs ssh -- rm -rf a
         deny docker container exec a cnry
         deny docker container run x cnry
         ask echo cnry | docker exec -i web sh
@@ -1153,6 +1164,15 @@ async fn no_spelling_of_a_shell_hides_a_command() {
         ask exec < f; sh
         ask echo 'rm -rf a' > >(sh)",
     )
+    .await;
+}
+
+#[tokio::test]
+async fn a_text_may_nest_as_deep_as_it_likes() {
+    let nested = "$((".repeat(12_000);
+    check(&format!(
+        "{{ type: rule, deny: no, commands: [rm -r] }}\n        deny rm -rf a; echo {nested}"
+    ))
     .await;
 }
 

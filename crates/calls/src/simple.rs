@@ -18,7 +18,8 @@ impl SimpleCommand {
     /// Returns whether the command gets files from the network.
     pub fn fetches(&self) -> bool {
         let name = self.program();
-        FETCHERS.contains(&&*name) || name == "git" && has_word(&self.words, &["clone"])
+        let clones = matches!(&*name, "git" | "gh") && has_word(&self.words, &["clone"]);
+        clones || FETCHERS.contains(&&*name)
     }
 
     /// Returns whether a text that the command writes goes into a file of this name.
@@ -262,7 +263,7 @@ impl Found {
         if FETCHERS.contains(&name) {
             self.fetching = pipeline;
         }
-        self.has_cloned |= name == "git" && command.fetches();
+        self.has_cloned |= matches!(name, "git" | "gh") && command.fetches();
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;

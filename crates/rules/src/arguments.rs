@@ -54,10 +54,10 @@ impl<'c> Arguments<'c> {
         let mut arguments =
             Self { command, program, row, options: Vec::new(), operands: Vec::new() };
         arguments.read();
-        if let Some(first) = arguments.operands.first()
-            && first.is_known()
+        if let Some(subcommand) = arguments.operands.get(arguments.containers())
+            && subcommand.is_known()
         {
-            let row = Row::of(&name, &first.text);
+            let row = Row::of(&name, &subcommand.text);
             if row.is_known {
                 arguments.row = row;
                 arguments.read();
@@ -207,10 +207,17 @@ impl<'c> Arguments<'c> {
     pub(super) fn first_operands(&self) -> &[&'c Word] {
         for (at, operand) in self.operands.iter().enumerate() {
             if !operand.text.starts_with('+') && !self.may_be_value(operand) {
-                return &self.operands[..=at];
+                let end = at + 1 + self.containers();
+                return &self.operands[..end.min(self.operands.len())];
             }
         }
         &self.operands
+    }
+
+    /// Returns how many words stand before the subcommand: `docker container run` is `docker run`.
+    fn containers(&self) -> usize {
+        let begins = matches!(&*self.operands, [first, _, ..] if first.text == "container");
+        usize::from(begins)
     }
 
     /// Returns whether a word may be the value of the option before it.

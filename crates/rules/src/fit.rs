@@ -108,7 +108,8 @@ impl Pattern {
         for word in &self.words {
             named += usize::from(word.is_operand());
         }
-        given.operands.len() > named
+        // An empty word prints nothing.
+        given.operands.iter().filter(|operand| !operand.text.is_empty()).count() > named
     }
 
     /// Returns whether a command certainly has a word that the pattern must not find.

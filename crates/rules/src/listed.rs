@@ -57,8 +57,11 @@ impl Pattern {
             if !is_wrapped && !is_taken(option, given) {
                 return Err(option.word.text.clone());
             }
-            if let Some((word, value)) = option.value
-                && given.row.is_hazardous(word, value, true)
+            let Some((word, value)) = option.value else { continue };
+            // A program may give the value to another one, for which it is an option.
+            let is_option = value.starts_with('-') && value.parse::<f64>().is_err();
+            if is_option && !given.row.takes_any_option()
+                || given.row.is_hazardous(word, value, true)
             {
                 return Err(word.text.clone());
             }
@@ -191,12 +194,27 @@ fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> 
 
 /// Returns whether operands are those of a pattern, in their order.
 fn operands_fit(words: &[&PatternWord], operands: &[&Word]) -> bool {
-    let Some((word, rest)) = words.split_first() else { return operands.is_empty() };
-    if word.is_any() {
-        return (0..=operands.len()).any(|taken| operands_fit(rest, &operands[taken..]));
+    let (mut word_at, mut operand_at) = (0, 0);
+    // Where the last `*` stands, and how far it reaches: only that one ever needs to take more.
+    let mut any = None;
+    while operand_at < operands.len() {
+        match words.get(word_at) {
+            Some(word) if word.is_any() => {
+                any = Some((word_at, operand_at));
+                word_at += 1;
+            }
+            Some(word) if word.lists(operands[operand_at]) => {
+                word_at += 1;
+                operand_at += 1;
+            }
+            _ => {
+                let Some((at, reached)) = any else { return false };
+                any = Some((at, reached + 1));
+                (word_at, operand_at) = (at + 1, reached + 1);
+            }
+        }
     }
-    let Some((operand, behind)) = operands.split_first() else { return false };
-    word.lists(operand) && operands_fit(rest, behind)
+    words[word_at..].iter().all(|word| word.is_any())
 }
 
 /// Returns whether a text fits a word of an allow. A `*` does not stand for `..`, for a wildcard that the

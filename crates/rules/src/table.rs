@@ -161,9 +161,11 @@ impl Row {
         self.twins.iter().copied().flatten().chain(&self.values).copied()
     }
 
-    /// Returns whether a row says something of an option.
+    /// Returns whether a row says something of an option: `!-x` says that it takes no value.
     pub(super) fn names(&self, option: &str) -> bool {
+        let mut values = self.values.iter();
         one_fits(self.known_names(), option)
+            || values.any(|value| value.strip_prefix('!') == Some(option))
     }
 
     /// Returns the only long option that begins with `beginning`, if there is only one.

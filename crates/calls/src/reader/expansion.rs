@@ -111,6 +111,10 @@ impl Reader<'_, '_> {
     fn arithmetic(&mut self) -> Read<()> {
         let start = self.at;
         self.at += 2;
+        self.depth += 1;
+        if self.depth > super::DEEPEST {
+            return Err(Unread);
+        }
         while !self.eat("))") {
             match self.peek().ok_or(Unread)? {
                 b'$' => self.expansion(&mut Building::default(), true)?,
@@ -123,6 +127,7 @@ impl Reader<'_, '_> {
                 _ => return Err(Unread),
             }
         }
+        self.depth -= 1;
         // A shell evaluates the value of a variable, and what a command prints.
         let text = &self.text[start..self.at];
         self.found.evaluates |= text.contains(|one: char| one.is_ascii_alphabetic() || one == '_');
