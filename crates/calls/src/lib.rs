@@ -20,6 +20,7 @@ mod reader;
 pub mod shell;
 mod shells;
 mod simple;
+pub mod sql;
 mod surroundings;
 pub mod tools;
 mod wrappers;

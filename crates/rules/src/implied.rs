@@ -14,7 +14,7 @@ use hookexec::Input;
 use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
 use hookexec_calls::shell::quoted_words;
-use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of};
+use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql};
 use hookexec_files::glob::{glob, has_part};
 
 /// Returns the commands of a call with those that they imply.
@@ -215,22 +215,14 @@ impl Implied {
     /// Adds the statements of a text as commands of a program `sql`, in small letters. The assignments of
     /// each name the database.
     fn add_statements(&mut self, text: &str, assignments: &[Word]) {
-        // What `printf` and `echo -e` put there.
-        let text = text.replace("%s", " ").replace("\\n", "\n");
-        for statement in without_comments(&text).to_lowercase().split(';') {
+        for statement in sql::statements(text) {
             if !self.takes(0) {
                 return;
             }
             let mut words = vec![Word::known("sql")];
-            for word in statement.split(ends_word) {
-                if !word.is_empty() {
-                    words.push(Word::known(word));
-                }
-            }
-            if words.len() > 1 {
-                let assignments = assignments.to_vec();
-                self.add(SimpleCommand { words, assignments, ..Default::default() });
-            }
+            words.extend(statement.iter().map(|word| Word::known(word)));
+            let assignments = assignments.to_vec();
+            self.add(SimpleCommand { words, assignments, ..Default::default() });
         }
     }
 }
@@ -331,42 +323,4 @@ fn program_of(command: &SimpleCommand) -> Option<String> {
 /// Returns whether a program runs statements of SQL.
 fn is_database(name: &str) -> bool {
     shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
-}
-
-fn ends_word(letter: char) -> bool {
-    !letter.is_alphanumeric() && !"_.*$:".contains(letter)
-}
-
-/// Returns a text of SQL without its comments, the texts in its quotes, and the commands of a client.
-fn without_comments(text: &str) -> String {
-    let mut statements = String::new();
-    // `sqlite3` has commands between statements.
-    let mut is_between = true;
-    for line in text.lines() {
-        let begun = line.trim();
-        if !(begun.starts_with('\\') || is_between && begun.starts_with('.')) {
-            statements.push_str(line);
-            statements.push('\n');
-            is_between = begun.ends_with(';') || is_between && begun.is_empty();
-        }
-    }
-    let mut plain = String::new();
-    let mut rest = &*statements;
-    while let Some(start) = rest.find(['-', '/', '\'']) {
-        plain.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let skipped = [("--", "\n"), ("/*!", ""), ("/*", "*/"), ("'", "'")];
-        let Some((open, close)) = skipped.iter().find(|(open, _)| rest.starts_with(open)) else {
-            plain.push_str(&rest[..1]);
-            rest = &rest[1..];
-            continue;
-        };
-        plain.push(' ');
-        rest = &rest[open.len()..];
-        rest = match rest.find(close) {
-            Some(end) => &rest[end + close.len()..],
-            None => "",
-        };
-    }
-    plain + rest
 }
