@@ -200,6 +200,38 @@ fn an_agent_that_gives_up_before_it_has_written_gets_a_denial_at_once() {
     assert!(stdout.contains("SIGTERM"), "{stdout}");
 }
 
+#[test]
+fn a_signal_stops_the_processes_of_hooks() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "guard.py",
+        "import json, os, sys\n\
+         for line in sys.stdin:\n    \
+             call = json.loads(line)\n    \
+             if call.get('method') == 'hook.hello':\n        \
+                 print(json.dumps({'jsonrpc': '2.0', 'id': call['id'], 'result': {'ok': True}}), flush=True)\n    \
+             elif 'id' in call:\n        \
+                 open('pid.new', 'w').write(str(os.getpid()))\n        \
+                 os.rename('pid.new', 'pid')\n",
+    );
+    sandbox.write(
+        "hooks.yaml",
+        "processes: { guard: { command: [python3, guard.py] } }\n\
+         hooks: { pre_tool_use: [{ hooks: [{ type: process, command: guard }] }] }\n",
+    );
+    let (agent, event, payload) = callers("date").swap_remove(0);
+    let args = ["run", "--from", agent, "--event", event, "--config", "hooks.yaml"];
+    let mut child = sandbox.hookexec(args.iter().chain(&["--within", "1000"])).spawn();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    until("the process is asked", || sandbox.project().join("pid").exists());
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let stdout = String::from_utf8(wait(child).stdout).unwrap();
+    assert!(stdout.contains(r#""permissionDecision":"deny""#), "{stdout}");
+    let pid = sandbox.read("pid");
+    until("the process is gone", || !lives(pid.trim()));
+}
+
 /// Writes what it was told, once it may; in the background nobody waits for that.
 const BACKGROUND: &str = r#"
 post_tool_use:

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -230,6 +231,22 @@ fn a_server_that_hangs_is_not_waited_for_longer_than_the_agent_waits() {
     let said = denial(&sandbox.hookexec(call).stdin(payload).run());
     assert!(said.contains("[SANDBOX]/home/hangs does not answer"), "{said}");
     hanging.join().unwrap();
+}
+
+#[test]
+fn a_signal_is_answered_while_a_server_hangs() {
+    let sandbox = sandbox();
+    let socket = sandbox.home().join("hangs");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let mut child = sandbox.hookexec(call("PreToolUse", &socket, &["--within", "1000"])).spawn();
+    let payload = payload("PreToolUse", &sandbox, "ls").to_string();
+    child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
+    let (asked, _) = listener.accept().unwrap();
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let stdout = String::from_utf8(wait(child).stdout).unwrap();
+    assert!(stdout.contains("\"deny\"") && stdout.contains("SIGTERM"), "{stdout}");
+    drop(asked);
 }
 
 #[test]

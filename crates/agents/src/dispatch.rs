@@ -64,6 +64,17 @@ pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     merged
 }
 
+/// Returns the verdict on a call that the server left without one. Where the event fails closed it is
+/// denied, and each hook that matches has failed, by its own `on_error`.
+pub fn without_server(executor: &Executor, call: &NativeCall, problem: &str) -> Verdict {
+    let event = call.event.unwrap_or(Event::Notification);
+    let mut verdict = Verdict::failed(event, &format!("hookexec: {problem}"));
+    let mut moment = Moment::new(call);
+    moment.give_up(executor, call, problem);
+    verdict.absorb(moment.into_verdict(call));
+    verdict
+}
+
 /// Returns the verdict on `call` when hookexec itself is stuck, and what the hooks said can't be
 /// known. If a hook is configured for one of its events, the call is denied and the turn ends, where
 /// the event can be denied, and a response that a hook could have redacted is withheld.

@@ -30,7 +30,7 @@ use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
-pub use dispatch::{Moment, Subject, dispatch, explain, unanswered};
+pub use dispatch::{Moment, Subject, dispatch, explain, unanswered, without_server};
 pub use fields::field_names;
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};

@@ -149,4 +149,43 @@ impl NativeEvent {
     pub fn is_deciding(&self) -> bool {
         self.event.is_some_and(|event| event.contract().failure != FailureMode::Open)
     }
+
+    /// Names the answers that the agent has a use for, such as `deny: blocks; context`.
+    pub fn answers(&self, event: Event) -> String {
+        let rewritten = event.contract().rewrite;
+        let parts = [
+            match self.deny {
+                Deny::Blocks => "deny: blocks",
+                Deny::Tells | Deny::TellsAsContext => "deny: told",
+                Deny::GoesOn => "deny: goes on working",
+                _ => "",
+            },
+            match self.ask {
+                Ask::Asks => "ask: asks",
+                Ask::Silence => "ask: asks anyway",
+                Ask::Denies => "ask: denied",
+                _ => "",
+            },
+            if self.allow { "allow" } else { "" },
+            match self.rewrite {
+                Rewrite::Takes => "arguments",
+                Rewrite::TakesWithAllow => "arguments, with an allow",
+                _ if rewritten == hookexec::Rewrite::ToolInput => "arguments: denied",
+                _ => "",
+            },
+            match self.response {
+                Response::Takes => "response",
+                Response::TakesOfMcp => "response of MCP tools",
+                Response::AsReason => "response, with a denial",
+                _ if rewritten == hookexec::Rewrite::ToolResponse => "response: lost",
+                _ => "",
+            },
+            if self.context { "context" } else { "" },
+            if self.system_message { "message" } else { "" },
+            if self.stop { "end of turn" } else { "" },
+        ];
+        let mut named = parts.to_vec();
+        named.retain(|part| !part.is_empty());
+        if named.is_empty() { "-".to_owned() } else { named.join("; ") }
+    }
 }

@@ -1,7 +1,6 @@
 //! `hookexec docs agents`: which answers each coding agent takes.
 
-use hookexec::{Event, Rewrite as Rewritten};
-use hookexec_agents::{Agent, Ask, Deny, Intolerance, Measured, NativeEvent, Response, Rewrite};
+use hookexec_agents::{Agent, Intolerance, Measured};
 
 use super::Shown;
 use crate::CommandError;
@@ -85,47 +84,8 @@ pub(crate) fn table(agent: Agent) -> Table<3> {
     let mut table = Table::new(["its event", "event", "answers"]);
     for native in agent.events() {
         if let Some(event) = native.event {
-            table.row([native.name.to_owned(), event.to_string(), answers(native, event)]);
+            table.row([native.name.to_owned(), event.to_string(), native.answers(event)]);
         }
     }
     table
-}
-
-/// Names the answers that the agent has a use for, such as `deny: blocks; context`.
-fn answers(native: &NativeEvent, event: Event) -> String {
-    let rewritten = event.contract().rewrite;
-    let parts = [
-        match native.deny {
-            Deny::Blocks => "deny: blocks",
-            Deny::Tells | Deny::TellsAsContext => "deny: told",
-            Deny::GoesOn => "deny: goes on working",
-            _ => "",
-        },
-        match native.ask {
-            Ask::Asks => "ask: asks",
-            Ask::Silence => "ask: asks anyway",
-            Ask::Denies => "ask: denied",
-            _ => "",
-        },
-        if native.allow { "allow" } else { "" },
-        match native.rewrite {
-            Rewrite::Takes => "arguments",
-            Rewrite::TakesWithAllow => "arguments, with an allow",
-            _ if rewritten == Rewritten::ToolInput => "arguments: denied",
-            _ => "",
-        },
-        match native.response {
-            Response::Takes => "response",
-            Response::TakesOfMcp => "response of MCP tools",
-            Response::AsReason => "response, with a denial",
-            _ if rewritten == Rewritten::ToolResponse => "response: lost",
-            _ => "",
-        },
-        if native.context { "context" } else { "" },
-        if native.system_message { "message" } else { "" },
-        if native.stop { "end of turn" } else { "" },
-    ];
-    let mut named = parts.to_vec();
-    named.retain(|part| !part.is_empty());
-    if named.is_empty() { "-".to_owned() } else { named.join("; ") }
 }

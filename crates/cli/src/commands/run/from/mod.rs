@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use hookexec_agents::{Agent, Answer, NativeCall};
 use hookexec_files::locks::locked;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{sleep_until, timeout};
 
 use crate::commands::run::Args;
@@ -66,8 +66,8 @@ pub(super) fn execute(args: Args, agent: Agent) -> Exit {
     let event = args.event.map(|event| event.name().to_owned());
     let hint = args.from.native.clone().or(event);
     let caller = Caller { agent: Some(agent), hint };
-    let progress = Mutex::new((0, Progress::Reading));
-    let request = Arc::new(Request { args, agent, caller, started, within, progress });
+    let (progress, stop) = (Mutex::new((0, Progress::Reading)), watch::Sender::default());
+    let request = Arc::new(Request { args, agent, caller, started, within, progress, stop });
     let answered = Runtime::new().and_then(|runtime| runtime.block_on(request.answer())?);
     answered.unwrap_or_else(|error| request.caller.fail(&error.to_string()))
 }
@@ -79,16 +79,20 @@ struct Request {
     caller: Caller,
     started: Instant,
     within: Duration,
-    /// The number of the attempt that counts, and its progress.
+    /// The progress, and the attempt whose hooks run.
     progress: Mutex<(usize, Progress)>,
+    /// Why the hooks are stopped.
+    stop: watch::Sender<Option<CommandError>>,
 }
 
 /// How far the work on an answer has come.
 enum Progress {
     Reading,
-    /// The hooks of these files are loaded.
-    Loading(Box<NativeCall>, ConfigArgs),
-    /// The hooks run, here or in a server. If one is stuck, this is the answer.
+    /// A server is asked.
+    Asking(Box<NativeCall>),
+    /// The hooks of these files are loaded, after a server failed for the reason that is given.
+    Loading(Box<NativeCall>, ConfigArgs, Option<String>),
+    /// The hooks run. If one is stuck, this is the answer.
     Running(Answer),
 }
 
@@ -96,64 +100,100 @@ impl Request {
     /// Has another thread answer, and answers itself if that one is stuck.
     async fn answer(self: &Arc<Self>) -> Result<Exit, CommandError> {
         let mut signals = runtime::listen()?;
-        let mut worker = Worker::start(Work::new(self))?;
-        let mut exit = worker.exit(&mut signals, self.started + self.within / 2).await;
-        if matches!(exit, Ok(None)) {
-            if let Some(work) = self.second_attempt() {
-                worker = Worker::start(work)?;
+        let (done, mut exits) = mpsc::unbounded_channel();
+        start(Work::new(self, 0), &done)?;
+        let mut exit = self.exit(&mut exits, &mut signals, self.within / 2).await;
+        for (may_read, until) in [(true, self.within / 4 * 3), (false, self.within)] {
+            if !matches!(exit, Ok(None)) {
+                break;
             }
-            exit = worker.exit(&mut signals, self.started + self.within).await;
+            if let Some(work) = self.second_attempt(may_read) {
+                // Without a thread for it the first attempt goes on.
+                let _ = start(work, &done);
+            }
+            exit = self.exit(&mut exits, &mut signals, until).await;
         }
+        let is_late = matches!(exit, Ok(None));
         let why = match exit {
             Ok(Some(exit)) => return Ok(exit),
             Ok(None) => self.late(),
             Err(signal) => signal,
         };
         // The hooks are stopped, and what the others have answered counts.
-        let _ = worker.stop.send(why.clone());
-        if matches!(*locked(&self.progress), (_, Progress::Running(_)))
-            && let Ok(Ok(exit)) = timeout(Duration::from_millis(500), worker.done).await
+        self.stop.send_replace(Some(why.clone()));
+        let is_running = matches!(*locked(&self.progress), (_, Progress::Running(_)));
+        if (is_late || is_running)
+            && let Ok(Some(exit)) = timeout(Duration::from_millis(500), exits.recv()).await
         {
             return Ok(exit);
         }
         match &*locked(&self.progress) {
             (_, Progress::Reading) => Err(why),
-            (_, Progress::Loading(call, _)) => {
+            (_, Progress::Asking(call) | Progress::Loading(call, ..)) => {
                 Ok(give(&hookexec_agents::failure_of(call, None, &why.to_string())))
             }
             (_, Progress::Running(answer)) => Ok(give(answer)),
         }
     }
 
-    /// Returns the work again without what takes too long: the end of standard input, or the project.
-    fn second_attempt(self: &Arc<Self>) -> Option<Work> {
-        let mut progress = locked(&self.progress);
-        let mut work = Work::new(self);
-        match &progress.1 {
-            Progress::Running(_) => return None,
-            Progress::Reading => {
+    /// Returns what to exit with, if the answer is given in this time.
+    ///
+    /// # Errors
+    /// The signal that came first.
+    async fn exit(
+        &self,
+        exits: &mut mpsc::UnboundedReceiver<Exit>,
+        signals: &mut Signals,
+        within: Duration,
+    ) -> Result<Option<Exit>, CommandError> {
+        tokio::select! {
+            biased;
+            (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
+            exit = exits.recv() => Ok(exit),
+            () = sleep_until((self.started + within).into()) => Ok(None),
+        }
+    }
+
+    /// Returns the work again without what takes too long: the end of standard input, which `may_read`
+    /// still waits for, or the project.
+    fn second_attempt(self: &Arc<Self>, may_read: bool) -> Option<Work> {
+        let mut work = Work::new(self, 1);
+        match &locked(&self.progress).1 {
+            Progress::Reading if !may_read => {
                 let problem = format!("{}: the agent did not close standard input", self.late());
                 work.read = Some(Err((CommandError::internal(problem), None)));
             }
-            Progress::Loading(call, config) => {
-                work.read = Some(Ok((**call).clone()));
+            Progress::Loading(call, config, failure) => {
                 work.config = config.clone().without_project();
+                if work.config == *config {
+                    return None;
+                }
+                work.read = Some(Ok((**call).clone()));
+                work.failure.clone_from(failure);
             }
+            _ => return None,
         }
-        progress.0 += 1;
-        work.attempt = progress.0;
         Some(work)
     }
 
-    /// Notes how far an attempt has come. One that counts no more ends here.
+    /// Notes how far an attempt has come. It ends here if the hooks of the other one run.
     fn reach(&self, attempt: usize, reached: Progress) {
         let mut progress = locked(&self.progress);
-        while progress.0 != attempt {
+        while matches!(&*progress, (other, Progress::Running(_)) if *other != attempt) {
             drop(progress);
             thread::park();
             progress = locked(&self.progress);
         }
-        progress.1 = reached;
+        *progress = (attempt, reached);
+    }
+
+    /// Waits until the hooks are stopped, and returns why.
+    async fn stopped(&self) -> CommandError {
+        let mut stop = self.stop.subscribe();
+        match stop.wait_for(Option::is_some).await.map(|why| why.clone()) {
+            Ok(Some(why)) => why,
+            _ => self.late(),
+        }
     }
 
     fn late(&self) -> CommandError {
@@ -161,42 +201,16 @@ impl Request {
     }
 }
 
-/// A thread that works on the answer.
-struct Worker {
-    done: oneshot::Receiver<Exit>,
-    /// Stops the hooks, and says why.
-    stop: oneshot::Sender<CommandError>,
-}
-
-impl Worker {
-    fn start(work: Work) -> Result<Self, CommandError> {
-        let ((send, done), (stop, stopped)) = (oneshot::channel(), oneshot::channel());
-        // The stack of a main thread, on which all other commands work.
-        let builder = thread::Builder::new().name("answer".to_owned()).stack_size(8 << 20);
-        let caller = work.request.caller.clone();
-        let started = builder.spawn(move || {
-            let _ = send.send(guarded(Some(&caller), || work.finish(stopped)));
-        });
-        started.or_internal("can't start a thread")?;
-        Ok(Self { done, stop })
-    }
-
-    /// Returns what to exit with, if the answer is given before `until`.
-    ///
-    /// # Errors
-    /// The signal that came first.
-    async fn exit(
-        &mut self,
-        signals: &mut Signals,
-        until: Instant,
-    ) -> Result<Option<Exit>, CommandError> {
-        tokio::select! {
-            biased;
-            (name, number) = signals.next() => Err(CommandError::interrupted(name, number)),
-            done = &mut self.done => Ok(Some(done.unwrap_or(Exit::DENIED))),
-            () = sleep_until(until.into()) => Ok(None),
-        }
-    }
+/// Works on the answer in a thread of its own, which tells what to exit with.
+fn start(work: Work, done: &mpsc::UnboundedSender<Exit>) -> Result<(), CommandError> {
+    let (done, caller) = (done.clone(), work.request.caller.clone());
+    // The stack of a main thread, on which all other commands work.
+    let builder = thread::Builder::new().name("answer".to_owned()).stack_size(8 << 20);
+    let started = builder.spawn(move || {
+        let _ = done.send(guarded(Some(&caller), || work.finish()));
+    });
+    started.or_internal("can't start a thread")?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -213,26 +227,32 @@ mod tests {
             started: Instant::now(),
             within: Duration::from_secs(2),
             progress: Mutex::new((0, progress)),
+            stop: watch::Sender::default(),
         })
     }
 
     #[test]
-    fn the_second_attempt_leaves_out_what_hangs_and_the_first_counts_no_more() {
+    fn the_second_attempt_leaves_out_what_hangs() {
         let waiting = request(Progress::Reading);
-        let second = waiting.second_attempt().unwrap();
+        assert!(waiting.second_attempt(true).is_none());
+        let second = waiting.second_attempt(false).unwrap();
         let (problem, _) = second.read.unwrap().unwrap_err();
         assert!(problem.to_string().ends_with("the agent did not close standard input"));
 
         let payload = br#"{"hook_event_name": "PreToolUse", "tool_name": "Bash"}"#;
-        let call = || read(Agent::ClaudeCode, None, payload, |_| None).unwrap();
+        let call = || Box::new(read(Agent::ClaudeCode, None, payload, |_| None).unwrap());
         let config = ConfigArgs::default();
-        let loading = request(Progress::Loading(Box::new(call()), config.clone()));
-        let second = loading.second_attempt().unwrap();
-        assert!(second.read.unwrap().is_ok());
+        let failure = Some("the server died".to_owned());
+        let loading = request(Progress::Loading(call(), config.clone(), failure.clone()));
+        let second = loading.second_attempt(true).unwrap();
+        assert!(second.read.unwrap().is_ok() && second.failure == failure);
         assert_eq!(second.config, config.clone().without_project());
-        assert_eq!((second.attempt, locked(&loading.progress).0), (1, 1));
+        loading.reach(1, Progress::Loading(call(), second.config, failure));
+        assert!(loading.second_attempt(false).is_none());
 
+        let asking = request(Progress::Asking(call()));
+        assert!(asking.second_attempt(false).is_none());
         let running = request(Progress::Running(Answer::default()));
-        assert!(running.second_attempt().is_none());
+        assert!(running.second_attempt(false).is_none());
     }
 }

@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::Instant;
 
 use hookexec::executor::{HandedOver, deadline_of_hooks};
 use hookexec::{Executor, Verdict};
 use hookexec_agents::{Agent, Answer, Moment, NativeCall};
 use hookexec_serve::server::{self, Question, Reply, tell_absent};
 use hookexec_setup::doctor::firings;
-use tokio::sync::oneshot;
 
 use super::caller::give;
 use super::{Progress, Request};
@@ -23,10 +23,12 @@ use crate::{Exit, input, system};
 /// One attempt to answer a call.
 pub(super) struct Work {
     pub(super) request: Arc<Request>,
-    pub(super) attempt: usize,
+    attempt: usize,
     /// The call, if another attempt has read it.
     pub(super) read: Option<Result<NativeCall, Unreadable>>,
     pub(super) config: ConfigArgs,
+    /// Why the server has failed. The hooks must not run after it, and judge that.
+    pub(super) failure: Option<String>,
     /// The hooks, once they are loaded.
     executor: Option<Executor>,
     /// Guards that are missing. The agent reads of them once a session.
@@ -35,16 +37,14 @@ pub(super) struct Work {
     warnings: Vec<String>,
 }
 
-/// Tells why the hooks are stopped.
-type Stopped = oneshot::Receiver<CommandError>;
-
 impl Work {
-    pub(super) fn new(request: &Arc<Request>) -> Self {
+    pub(super) fn new(request: &Arc<Request>, attempt: usize) -> Self {
         Self {
             config: request.args.config.clone(),
             request: Arc::clone(request),
-            attempt: 0,
+            attempt,
             read: None,
+            failure: None,
             executor: None,
             absent: Vec::new(),
             warnings: Vec::new(),
@@ -52,13 +52,13 @@ impl Work {
     }
 
     /// Answers the call, and does what is left to do after it.
-    pub(super) fn finish(mut self, stopped: Stopped) -> Exit {
+    pub(super) fn finish(mut self) -> Exit {
         let request = Arc::clone(&self.request);
         let read = self.read.take();
         let hint = request.caller.hint.as_deref();
         let read = read.unwrap_or_else(|| payload(request.agent, hint));
         let running = Runtime::new().and_then(|runtime| {
-            let answer = runtime.block_on(self.answer(&read, stopped))?;
+            let answer = runtime.block_on(self.answer(&read))?;
             Ok((runtime, answer))
         });
         let (runtime, answer) = match running {
@@ -87,13 +87,19 @@ impl Work {
                 }
             }
             let left = request.within.saturating_sub(request.started.elapsed());
-            let _ = runtime.block_on(executor.shutdown(left));
+            let _ = runtime.block_on(async {
+                tokio::select! {
+                    biased;
+                    _ = request.stopped() => {}
+                    () = executor.shutdown(left) => {}
+                }
+            });
         }
         exit
     }
 
     /// Returns the answer to a call, or to one that can't be read.
-    async fn answer(&mut self, read: &Result<NativeCall, Unreadable>, stopped: Stopped) -> Answer {
+    async fn answer(&mut self, read: &Result<NativeCall, Unreadable>) -> Answer {
         let request = Arc::clone(&self.request);
         let call = match read {
             Ok(call) => call,
@@ -105,8 +111,7 @@ impl Work {
                 return hookexec_agents::failure(request.agent, native, executor, &problem);
             }
         };
-        self.reach(Progress::Loading(Box::new(call.clone()), self.config.clone()));
-        let mut verdict = match self.verdict(call, stopped).await {
+        let mut verdict = match self.verdict(call).await {
             Ok(verdict) => verdict,
             Err(problem) => {
                 let (executor, problem) = (self.executor.as_ref(), problem.to_string());
@@ -123,11 +128,7 @@ impl Work {
     ///
     /// # Errors
     /// Why neither has one.
-    async fn verdict(
-        &mut self,
-        call: &NativeCall,
-        stopped: Stopped,
-    ) -> Result<Verdict, CommandError> {
+    async fn verdict(&mut self, call: &NativeCall) -> Result<Verdict, CommandError> {
         let mut moment = Moment::new(call);
         if call.event.is_none() {
             return Ok(moment.into_verdict(call));
@@ -135,26 +136,21 @@ impl Work {
         let request = Arc::clone(&self.request);
         let until = deadline_of_hooks(request.started, request.within);
         if self.attempt == 0 {
+            self.loads(call);
             self.config = self.config.clone().in_project(&call.project);
-            self.reach(Progress::Loading(Box::new(call.clone()), self.config.clone()));
-        }
-        if let Some(socket) = request.args.connect.socket()
-            && let Ok(options) = self.config.options(Purpose::Judge)
-        {
-            let late = hookexec_agents::failure_of(call, None, &request.late().to_string());
-            self.reach(Progress::Running(late));
-            let question = Question::Native(call);
-            match server::ask(socket, &options, question, until).await {
-                Reply::Verdict(verdict) => return Ok(*verdict),
-                Reply::RunHere(why) => self.warnings.extend(why),
-                Reply::Fail(problem) => {
-                    // The hooks, if there is time to load them, say what their failure means.
-                    let _ = self.load();
-                    return Err(CommandError::internal(problem));
-                }
+            if let Some(verdict) = self.ask_server(call, until).await? {
+                return Ok(verdict);
             }
         }
-        let notices = self.load()?;
+        self.loads(call);
+        let loaded = self.load();
+        if let Some(problem) = self.failure.take() {
+            let Some(executor) = &self.executor else {
+                return Err(CommandError::internal(problem));
+            };
+            return Ok(hookexec_agents::without_server(executor, call, &problem));
+        }
+        let notices = loaded?;
         self.warnings.extend(notices.failures(""));
         self.absent = notices.absent;
         not_too_deep()?;
@@ -164,9 +160,41 @@ impl Work {
         tokio::select! {
             biased;
             () = moment.run(executor, call, until) => {}
-            Ok(why) = stopped => moment.give_up(executor, call, &why.to_string()),
+            why = request.stopped() => moment.give_up(executor, call, &why.to_string()),
         }
         Ok(moment.into_verdict(call))
+    }
+
+    /// Returns the verdict of the server that is named, unless the hooks decide, here.
+    ///
+    /// # Errors
+    /// Why it was not waited for.
+    async fn ask_server(
+        &mut self,
+        call: &NativeCall,
+        until: Option<Instant>,
+    ) -> Result<Option<Verdict>, CommandError> {
+        let request = Arc::clone(&self.request);
+        let Some(socket) = request.args.connect.socket() else { return Ok(None) };
+        let Ok(options) = self.config.options(Purpose::Judge) else { return Ok(None) };
+        self.reach(Progress::Asking(Box::new(call.clone())));
+        let reply = tokio::select! {
+            biased;
+            why = request.stopped() => return Err(why),
+            reply = server::ask(socket, &options, Question::Native(call), until) => reply,
+        };
+        match reply {
+            Reply::Verdict(verdict) => return Ok(Some(*verdict)),
+            Reply::RunHere(why) => self.warnings.extend(why),
+            Reply::Fail(problem) => self.failure = Some(problem),
+        }
+        Ok(None)
+    }
+
+    /// Notes that the project is looked for, and the hooks are loaded.
+    fn loads(&self, call: &NativeCall) {
+        let (call, config) = (Box::new(call.clone()), self.config.clone());
+        self.reach(Progress::Loading(call, config, self.failure.clone()));
     }
 
     /// Notes how far this attempt has come.
