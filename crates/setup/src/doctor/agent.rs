@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
-use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
+use hookexec_agents::{Agent, HookSettings, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
@@ -91,7 +91,9 @@ impl<'v> Visit<'v> {
             return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
         switches::add(&mut self.section, self.files, self.project, Path::new("/"));
-        self.later_hooks();
+        if let Some(HookSettings { last_hook_wins: true, .. }) = self.agent.settings() {
+            self.later_hooks();
+        }
         programs::add_own(&mut self.section, self.agent, &self.programs);
         programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
@@ -199,17 +201,27 @@ impl<'v> Visit<'v> {
         }
     }
 
-    /// Warns of hooks that come after hookexec and may override it.
+    /// Warns of hooks that come after hookexec and may override it, under an agent where the last hook wins.
+    /// It reads the hooks of a project first.
     fn later_hooks(&mut self) {
-        for (event, path) in AgentFile::later_hooks(self.files) {
-            if self.grade(event) == Grade::Problem {
-                let text = format!(
-                    "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
-                     move hookexec to the end",
-                    path.display()
-                );
-                self.section.about(event, Grade::Warning, text);
+        let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
+        for file in self.files.iter().rev() {
+            for entry in file.entries.as_deref().unwrap_or_default() {
+                if entry.is_ours {
+                    ours.insert(&entry.event);
+                    later.remove(&entry.event);
+                } else if ours.contains(&entry.event) && self.grade(&entry.event) == Grade::Problem
+                {
+                    later.insert(&entry.event, file.path.display());
+                }
             }
+        }
+        for (event, path) in later {
+            let text = format!(
+                "{path}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
+                 move hookexec to the end"
+            );
+            self.section.about(event, Grade::Warning, text);
         }
     }
 

@@ -3,16 +3,17 @@
 use std::fmt::Write as _;
 
 use hookexec::Event;
-use hookexec::config::{Command, Diagnostic};
+use hookexec::config::Diagnostic;
 use hookexec_agents::{HookSettings, is_own_program};
 use hookexec_calls::{Word, commands_of_text};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Fields;
+use serde_json::Value as Json;
 
 use super::settings::Importer;
 use super::tree::{made, mapping, put, set};
 
-impl<'n> Importer<'n> {
+impl<'n> Importer<'_, 'n> {
     /// Reads a hook of an event, whose script may speak Claude Code's dialect; `None` for one that is
     /// left out.
     pub(super) fn hook(
@@ -27,15 +28,14 @@ impl<'n> Importer<'n> {
         if is_claudes {
             set(&mut hook, "dialect", "claude-code");
         }
-        match self.command(node, &fields)? {
-            Command::Text(text) if is_ours(&text) => {
-                self.import.own_entries += 1;
-                return None;
-            }
-            Command::Text(text) => set(&mut hook, "command", text),
-            Command::Argv(words) => set(&mut hook, "command", words),
-            _ => return None,
+        let command = self.command(node, &fields)?;
+        if let Json::String(text) = &command
+            && is_ours(text)
+        {
+            self.import.own_entries += 1;
+            return None;
         }
+        set(&mut hook, "command", command);
         let written = self.import.reader.written(node);
         if written.contains("PLUGIN_ROOT") || written.contains("PLUGIN_DATA") {
             let what = "a hook that needs the directory of its plugin";
@@ -104,13 +104,11 @@ impl<'n> Importer<'n> {
     }
 
     /// Returns what a hook runs.
-    fn command(&mut self, node: &Node<'_>, fields: &Fields<'n>) -> Option<Command> {
-        let command = self.text(node, fields, "command")?;
-        let arguments: Vec<String> = match fields.get("args") {
-            Some(arguments) => self.import.reader.value(arguments, "`args`")?,
-            None => Vec::new(),
-        };
-        Some(command_of(&command, &arguments))
+    fn command(&mut self, node: &Node<'_>, fields: &Fields<'n>) -> Option<Json> {
+        let program = self.text(node, fields, "command")?;
+        let Some(arguments) = fields.get("args") else { return Some(program.into()) };
+        let arguments = self.import.reader.value(arguments, "`args`")?;
+        Some(command_of(program, arguments))
     }
 
     /// Returns the text of a key that each hook has.
@@ -142,21 +140,21 @@ fn calls_hookexec(pair: &[Word]) -> bool {
 
 /// Returns the command of a hook with the arguments beside it: words, or a shell's command where Claude
 /// Code puts the project's directory into them.
-fn command_of(program: &str, arguments: &[String]) -> Command {
+fn command_of(program: String, arguments: Vec<String>) -> Json {
     if arguments.is_empty() {
-        return Command::Text(program.to_owned());
+        return program.into();
     }
-    let mut words = vec![program.to_owned()];
-    words.extend_from_slice(arguments);
+    let mut words = vec![program];
+    words.extend(arguments);
     if !words.iter().any(|word| word.contains(PROJECT)) {
-        return Command::Argv(words);
+        return words.into();
     }
     let mut command = String::from("exec");
     for word in words {
         let word = word.replace('\'', r"'\''").replace(PROJECT, &format!("'\"{PROJECT}\"'"));
         let _ = write!(command, " '{word}'");
     }
-    Command::Text(command)
+    command.into()
 }
 
 #[cfg(test)]
@@ -166,10 +164,10 @@ mod tests {
     #[test]
     fn a_program_with_paths_of_claude_code_goes_through_a_shell() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(command_of("a", &words("b")), Command::Argv(words("a b")));
+        assert_eq!(command_of("a".to_owned(), words("b")), serde_json::json!(["a", "b"]));
         assert_eq!(
-            command_of("${CLAUDE_PROJECT_DIR}/a", &words("$b \"c")),
-            Command::Text(r#"exec ''"${CLAUDE_PROJECT_DIR}"'/a' '$b' '"c'"#.to_owned())
+            command_of("${CLAUDE_PROJECT_DIR}/a".to_owned(), words("$b \"c")),
+            r#"exec ''"${CLAUDE_PROJECT_DIR}"'/a' '$b' '"c'"#
         );
     }
 

@@ -88,7 +88,7 @@ impl Source {
             let imported = read_text(file, text, |_: &mut Reader, root: &Node<'_>| {
                 let mut import = Import::new(file, text);
                 let is_read = docker_agent::read(&mut import, root, agent);
-                Some(import.finish(is_read, None))
+                Some(import.finish(is_read))
             });
             return imported.flatten().map_err(ImportError::Hooks);
         }
@@ -98,14 +98,12 @@ impl Source {
             Err(cause) => return Err(ImportError::Unreadable { file: file.clone(), cause }),
         };
         let mut import = Import::new(file, text);
-        let imported = if let Ok(agent) = self.engine.parse() {
-            settings::read(agent, import, &root)
-        } else {
+        let is_read = match self.engine.parse() {
+            Ok(agent) => settings::read(agent, &mut import, &root),
             // PicoClaw's `config.json`.
-            let is_read = import.key(&root, "hooks").and_then(|hooks| import.add_block(hooks));
-            import.finish(is_read, None)
+            Err(_) => import.key(&root, "hooks").and_then(|hooks| import.add_block(hooks)),
         };
-        imported.map_err(ImportError::Hooks)
+        import.finish(is_read).map_err(ImportError::Hooks)
     }
 
     /// Returns the comment at the head of the hooks file.

@@ -3,19 +3,20 @@
 use std::collections::HashSet;
 
 use hookexec::Event;
-use hookexec::config::{Diagnostic, Diagnostics};
+use hookexec::config::Diagnostic;
 use hookexec_agents::{Agent, ImportFormat, NativeEvent};
 use hookexec_files::node::Node;
 use serde_json::{Value as Json, json};
 
-use super::block::{Import, Imported};
-use super::tree::{get, mapping, set};
+use super::block::Import;
+use super::tree::{mapping, set};
+use super::yaml::consists_of;
 
 /// Reads one settings file.
-pub(super) struct Importer<'n> {
+pub(super) struct Importer<'i, 'n> {
     pub(super) agent: Agent,
     pub(super) format: &'static ImportFormat,
-    pub(super) import: Import<'n>,
+    pub(super) import: &'i mut Import<'n>,
 }
 
 /// Returns how the hooks of an agent are imported, if they are.
@@ -23,25 +24,20 @@ pub(super) fn format(agent: Agent) -> Option<&'static ImportFormat> {
     agent.settings()?.import.as_ref()
 }
 
-/// Reads the hooks of a settings file.
-pub(super) fn read<'n>(
-    agent: Agent,
-    mut import: Import<'n>,
-    root: &'n Node<'n>,
-) -> Result<Imported, Diagnostics> {
-    let Some(format) = format(agent) else { return import.finish(None, None) };
-    let Some(hooks) = import.key(root, "hooks") else { return import.finish(None, None) };
-    if let Some(permissions) = get(root, "permissions") {
+/// Reads the hooks of a settings file. Returns `None` if it has none, which is reported.
+pub(super) fn read<'n>(agent: Agent, import: &mut Import<'n>, root: &'n Node<'n>) -> Option<()> {
+    let format = format(agent)?;
+    let hooks = import.key(root, "hooks")?;
+    import.timeout = Some(format.timeout);
+    if let Some(permissions) = root.get("permissions") {
         let warning = Diagnostic::warning("`permissions` is left out")
             .hint("leave it in the settings; for other agents write hooks of `type: rule` by hand");
         import.reader.report(permissions, warning);
     }
-    let mut importer = Importer { agent, format, import };
-    let is_read = importer.events(hooks);
-    importer.import.finish(is_read, Some(format.timeout))
+    Importer { agent, format, import }.events(hooks)
 }
 
-impl<'n> Importer<'n> {
+impl<'n> Importer<'_, 'n> {
     /// Refuses what works in the agent alone, with what to do `instead`.
     pub(super) fn leave<T>(&mut self, node: &Node<'_>, what: &str, instead: &str) -> Option<T> {
         let title = self.agent.title();
@@ -70,17 +66,17 @@ impl<'n> Importer<'n> {
         let Some(native) = self.agent.events().iter().find(|native| native.name == name) else {
             return reader.refuse(key, format!("unknown event `{name}`"));
         };
-        let refused = self.format.not_importable.iter().find(|(refused, _)| *refused == name);
-        match (native.event, refused) {
-            (_, Some((_, reason))) => {
-                reader.refuse(key, format!("hooks of `{name}` can't be imported: {reason}"))
+        for (refused, reason) in &self.format.not_importable {
+            if *refused == name {
+                let message = format!("hooks of `{name}` can't be imported: {reason}");
+                return reader.refuse(key, message);
             }
-            (None, _) => {
-                let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
-                reader.refuse(key, message)
-            }
-            (Some(event), None) => Some((native, event)),
         }
+        let Some(event) = native.event else {
+            let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
+            return reader.refuse(key, message);
+        };
+        Some((native, event))
     }
 
     /// Adds hooks that share a matcher.
@@ -195,7 +191,7 @@ fn names(agent: Agent, searches: bool, matcher: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for name in matcher.split(['|', ',']).map(str::trim) {
         let is_tool = agent.tools().any(|(tool, _)| tool == name);
-        let is_name = !searches && name.chars().all(is_of_names);
+        let is_name = !searches && consists_of(name, "_- ");
         if !is_tool && !is_name {
             return None;
         }
@@ -204,10 +200,6 @@ fn names(agent: Agent, searches: bool, matcher: &str) -> Option<Vec<String>> {
         }
     }
     Some(names)
-}
-
-fn is_of_names(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_- ".contains(letter)
 }
 
 /// Returns an expression that matches the whole name of each tool that a matcher matches, and under

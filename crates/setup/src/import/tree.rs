@@ -82,9 +82,3 @@ pub(super) fn set(mapping: &mut Node<'_>, key: &str, value: impl Into<serde_json
 pub(super) fn list_of(items: Vec<Node<'_>>) -> Node<'_> {
     Node { value: Value::List(items), span: NOWHERE }
 }
-
-/// Returns the value of a key in a mapping.
-pub(super) fn get<'m, 'n>(node: &'m Node<'n>, name: &str) -> Option<&'m Node<'n>> {
-    let (_, value) = node.as_map()?.iter().find(|(key, _)| key.as_text() == Some(name))?;
-    Some(value)
-}

@@ -5,98 +5,81 @@ use std::fmt::Write as _;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 
-use super::tree::get;
-
 /// Returns a mapping as YAML, each entry on a line of its own, with the line of the file that `reader`
-/// reads above each hook.
+/// reads above each hook. The reader knows how a value is written there.
 pub(super) fn written(reader: &Reader, mapping: &Node<'_>) -> String {
-    let mut writer = Writer { reader, text: String::new() };
-    writer.entries(mapping, 0);
-    writer.text
+    let mut text = String::new();
+    write_entries(&mut text, reader, mapping, 0);
+    text
 }
 
-struct Writer<'r> {
-    /// Knows how a value is written in the file that it comes from, and on which line.
-    reader: &'r Reader,
-    text: String,
+fn write_entries(text: &mut String, reader: &Reader, mapping: &Node<'_>, indent: usize) {
+    for (key, value) in mapping.as_map().unwrap_or_default() {
+        let key = on_one_line(reader, key);
+        let _ = write!(text, "{:indent$}{key}:", "");
+        write_value(text, reader, value, indent + 2);
+    }
 }
 
-impl Writer<'_> {
-    fn entries(&mut self, mapping: &Node<'_>, indent: usize) {
-        for (key, value) in mapping.as_map().unwrap_or_default() {
-            let key = self.on_one_line(key);
-            let _ = write!(self.text, "{:indent$}{key}:", "");
-            self.value(value, indent + 2);
+/// Writes a value behind its key: mappings and texts of several lines as blocks.
+fn write_value(text: &mut String, reader: &Reader, node: &Node<'_>, indent: usize) {
+    match &node.value {
+        Value::Text(lines) if fits_a_block(lines) => {
+            text.push_str(" |-\n");
+            for line in lines.split('\n') {
+                let indent = if line.is_empty() { 0 } else { indent };
+                let _ = writeln!(text, "{:indent$}{line}", "");
+            }
         }
-    }
-
-    /// Writes a value behind its key: mappings and texts of several lines as blocks.
-    fn value(&mut self, node: &Node<'_>, indent: usize) {
-        match &node.value {
-            Value::Text(text) if fits_a_block(text) => {
-                self.text.push_str(" |-\n");
-                for line in text.split('\n') {
-                    let indent = if line.is_empty() { 0 } else { indent };
-                    let _ = writeln!(self.text, "{:indent$}{line}", "");
+        Value::Map(_) if is_block(node) => {
+            text.push('\n');
+            write_entries(text, reader, node, indent);
+        }
+        Value::List(items) if !items.is_empty() && items.iter().all(is_block) => {
+            text.push('\n');
+            for item in items {
+                if item.get("type").is_some() {
+                    let line = reader.location(item).line();
+                    let _ = writeln!(text, "{:indent$}# line {line}", "");
                 }
-            }
-            Value::Map(_) if is_block(node) => {
-                self.text.push('\n');
-                self.entries(node, indent);
-            }
-            Value::List(items) if !items.is_empty() && items.iter().all(is_block) => {
-                self.text.push('\n');
-                self.items(items, indent);
-            }
-            _ => {
-                let value = self.on_one_line(node);
-                let _ = writeln!(self.text, " {value}");
+                let dash = text.len() + indent;
+                write_entries(text, reader, item, indent + 2);
+                text.replace_range(dash..=dash, "-");
             }
         }
+        _ => {
+            let value = on_one_line(reader, node);
+            let _ = writeln!(text, " {value}");
+        }
     }
+}
 
-    /// Writes mappings as a list.
-    fn items(&mut self, items: &[Node<'_>], indent: usize) {
-        for item in items {
-            if get(item, "type").is_some() {
-                let line = self.reader.location(item).line();
-                let _ = writeln!(self.text, "{:indent$}# line {line}", "");
+fn on_one_line(reader: &Reader, node: &Node<'_>) -> String {
+    match &node.value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => as_written(reader, node, truth.to_string()),
+        Value::Number(number) => as_written(reader, node, number.to_string()),
+        Value::Text(text) => inline(text),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| on_one_line(reader, item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Map(entries) => {
+            let mut written = Vec::new();
+            for (key, value) in entries {
+                written.push([on_one_line(reader, key), on_one_line(reader, value)].join(": "));
             }
-            let dash = self.text.len() + indent;
-            self.entries(item, indent + 2);
-            self.text.replace_range(dash..=dash, "-");
+            format!("{{{}}}", written.join(", "))
         }
     }
+}
 
-    fn on_one_line(&self, node: &Node<'_>) -> String {
-        match &node.value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(truth) => self.as_written(node, &truth.to_string()),
-            Value::Number(number) => self.as_written(node, &number.to_string()),
-            Value::Text(text) => inline(text),
-            Value::List(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.on_one_line(item)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Value::Map(entries) => {
-                let mut written = Vec::new();
-                for (key, value) in entries {
-                    written.push([self.on_one_line(key), self.on_one_line(value)].join(": "));
-                }
-                format!("{{{}}}", written.join(", "))
-            }
-        }
-    }
-
-    /// Returns a number or a word as it is written, because as a text it means exactly that. A value
-    /// that is made here has the place of something else.
-    fn as_written(&self, node: &Node<'_>, value: &str) -> String {
-        let written = self.reader.written(node);
-        if !written.is_empty() && consists_of(written, "+-.") {
-            return written.to_owned();
-        }
-        value.to_owned()
-    }
+/// Returns a number or a word as it is written, because as a text it means exactly that. A value that is
+/// made here has the place of something else.
+fn as_written(reader: &Reader, node: &Node<'_>, value: String) -> String {
+    let written = reader.written(node);
+    let is_plain = !written.is_empty() && consists_of(written, "+-.");
+    if is_plain { written.to_owned() } else { value }
 }
 
 /// Returns whether a value is a mapping that has entries to write below each other.
@@ -126,7 +109,7 @@ pub(super) fn inline(text: &str) -> String {
 }
 
 /// Returns whether a text has nothing but letters, digits and `others`.
-fn consists_of(text: &str, others: &str) -> bool {
+pub(super) fn consists_of(text: &str, others: &str) -> bool {
     text.chars().all(|letter| letter.is_ascii_alphanumeric() || others.contains(letter))
 }
 

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::inspect::AgentFile;
-use super::{SettingsError, refusal, value_at};
 
 /// One entry that runs a command.
 #[derive(Debug, Default, PartialEq)]
@@ -34,20 +33,8 @@ impl Entry {
 }
 
 impl AgentFile {
-    /// Returns the entries that the agent reads as hooks.
-    ///
-    /// # Errors
-    /// With `is_checked`, if one of them keeps the agent from reading any.
-    pub(super) fn entries_in(
-        &self,
-        layout: &HookSettings,
-        value: &Value,
-        is_checked: bool,
-    ) -> Result<Vec<Entry>, SettingsError> {
-        let events = value_at(value, self.root);
-        if is_checked {
-            refusal::check(self.agent, layout, value, events)?;
-        }
+    /// Returns the entries in `events` that are written as hooks.
+    pub(super) fn entries_in(&self, layout: &HookSettings, events: &Value) -> Vec<Entry> {
         let mut found = Vec::new();
         if matches!(layout.shape, EntryShape::Tables | EntryShape::Triggers) {
             for element in elements(&events["hooks"]) {
@@ -58,10 +45,9 @@ impl AgentFile {
                 let event = event.as_str().unwrap_or_default();
                 found.extend(self.entry(layout, event, hook, around));
             }
-            return Ok(found);
+            return found;
         }
-        let Some(events) = events.as_object() else { return Ok(found) };
-        for (event, list) in events {
+        for (event, list) in events.as_object().into_iter().flatten() {
             for element in elements(list) {
                 if layout.shape == EntryShape::List {
                     found.extend(self.entry(layout, event, element, &Value::Null));
@@ -71,7 +57,7 @@ impl AgentFile {
                 }
             }
         }
-        Ok(found)
+        found
     }
 
     /// Returns the entry of a hook and of what stands `around` it.

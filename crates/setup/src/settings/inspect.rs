@@ -10,7 +10,7 @@ use hookexec_files::files;
 use serde_json::{Value, json};
 
 use super::entry::Entry;
-use super::{Scope, SettingsError, beside, store, text, toml, value_at, value_of};
+use super::{Scope, SettingsError, beside, refusal, store, text, toml, value_at, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
 /// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
@@ -72,27 +72,6 @@ impl AgentFile {
             None => file.read_entries(file.text.as_deref().unwrap_or_default()),
         };
         Some(file)
-    }
-
-    /// Returns the events at which another hook comes after those of hookexec, each with its file, under an
-    /// agent where the last hook wins. It reads the hooks of a project first.
-    pub fn later_hooks(files: &[Self]) -> BTreeMap<&str, &Path> {
-        let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
-        for file in files.iter().rev() {
-            let Some(HookSettings { last_hook_wins: true, .. }) = file.agent.settings() else {
-                break;
-            };
-            for entry in file.entries.as_deref().unwrap_or_default() {
-                let event = entry.event.as_str();
-                if entry.is_ours {
-                    ours.insert(event);
-                    later.remove(event);
-                } else if ours.contains(event) {
-                    later.insert(event, file.path.as_path());
-                }
-            }
-        }
-        later
     }
 
     /// Returns the text of the agent's plugin, if this is the file of one.
@@ -158,32 +137,33 @@ impl AgentFile {
     /// # Errors
     /// The agent reads no hook of the text, or it can't be understood.
     pub fn read_entries(&self, text: &str) -> Result<Vec<Entry>, SettingsError> {
-        self.entries_of(text, true)
+        let Some(layout) = self.agent.settings() else {
+            return Ok(if self.is_plugin(text) { vec![Entry::of_package()] } else { Vec::new() });
+        };
+        let value = self.value(text)?;
+        if layout.without_comments && text::value(text, false).is_err() {
+            return Err(SettingsError::Comments(self.agent.title()));
+        }
+        let events = value_at(&value, self.root);
+        refusal::check(self.agent, layout, &value, events)?;
+        Ok(self.entries_in(layout, events))
     }
 
     /// Returns the file with the entries as they are written, also if the agent reads none of them:
     /// they can be taken out.
     #[must_use]
     pub fn with_unread_entries(mut self) -> Self {
-        if let Err(SettingsError::Comments(_) | SettingsError::Entry { .. }) = self.entries {
-            self.entries = self.entries_of(self.text.as_deref().unwrap_or_default(), false);
+        if let Err(SettingsError::Comments(_) | SettingsError::Entry(_)) = self.entries
+            && let (Some(layout), Some(text)) = (self.agent.settings(), &self.text)
+            && let Ok(value) = self.value(text)
+        {
+            self.entries = Ok(self.entries_in(layout, value_at(&value, self.root)));
         }
         self
     }
 
-    fn entries_of(&self, text: &str, is_checked: bool) -> Result<Vec<Entry>, SettingsError> {
-        let Some(layout) = self.agent.settings() else {
-            let is_ours = self.is_plugin(text);
-            return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
-        };
-        if self.is_toml() {
-            return self.entries_in(layout, &toml::value(text)?, is_checked);
-        }
-        let value = text::value(text, true)?;
-        if is_checked && layout.without_comments && text::value(text, false).is_err() {
-            return Err(SettingsError::Comments(self.agent.title()));
-        }
-        self.entries_in(layout, &value, is_checked)
+    fn value(&self, text: &str) -> Result<Value, SettingsError> {
+        if self.is_toml() { toml::value(text) } else { text::value(text, true) }
     }
 
     /// Returns whether the settings are TOML.

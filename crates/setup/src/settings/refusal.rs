@@ -26,7 +26,9 @@ pub(super) fn check(
     };
     let Err((place, wrong)) = found else { return Ok(()) };
     let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
-    Err(SettingsError::Entry { agent: agent.title(), place, wrong, lost })
+    let title = agent.title();
+    let message = format!("`{place}` {wrong}: {title} then reads no hook of this {lost}");
+    Err(SettingsError::Entry(message))
 }
 
 /// Checks the version of the file, which may be missing.

@@ -35,7 +35,7 @@ fn json(value: &Toml) -> Value {
 /// Appends hooks at the end of the text.
 pub(super) fn with(text: &str, hooks: &[Members]) -> Result<String, SettingsError> {
     if parse(text)?.get(HOOKS).is_some_and(|list| !list.is_array_of_tables()) {
-        return Err(SettingsError::other_kind(HOOKS, "a list of tables, `[[hooks]]`"));
+        return Err(SettingsError::OtherKind(HOOKS.to_owned(), "a list of tables, `[[hooks]]`"));
     }
     let mut new = text.to_owned();
     if !text.is_empty() && !text.ends_with('\n') {
