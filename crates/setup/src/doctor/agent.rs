@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
-use hookexec_agents::{Agent, HookSettings, NativeEvent, TrustedFolders, tools};
+use hookexec_agents::{Agent, FilePlace, HookSettings, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
@@ -15,7 +15,7 @@ use super::{Grade, Section};
 use super::{firings, programs, switches};
 use crate::codex::{self, IN_CODEX};
 use crate::matchers;
-use crate::settings::call::{Call, CallOptions};
+use crate::settings::call::CallOptions;
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::{AgentFile, inspect};
@@ -56,17 +56,15 @@ struct Visit<'v> {
     check: &'v Check,
     project: &'v Path,
     section: Section,
-    /// The calls of hookexec that the settings have, each under its event.
-    calls: Vec<&'v Call>,
-    /// The programs that they name, and whose settings do.
+    /// The programs that the settings name, and whose settings do.
     programs: BTreeMap<String, Scope>,
 }
 
 impl<'v> Visit<'v> {
     /// Begins with an agent, its files, and the hooks of the project.
     fn new(agent: Agent, files: &'v [AgentFile], check: &'v Check, project: &'v Path) -> Self {
-        let (section, calls, programs) = (Section::new(agent.title()), Vec::new(), BTreeMap::new());
-        Self { agent, files, check, project, section, calls, programs }
+        let section = Section::new(agent.title());
+        Self { agent, files, check, project, section, programs: BTreeMap::new() }
     }
 
     /// Returns the findings; `None` about an agent that is not used here, if the user has not `asked`
@@ -193,11 +191,9 @@ impl<'v> Visit<'v> {
             self.codex_approval(file);
         }
         if scope == Scope::Project
-            && let (Some(layout), Some(place)) = (self.agent.settings(), self.agent.place())
-            && let Some(trusted) = &layout.trusted_folders
+            && let Some(HookSettings { trusted_folders: Some(trusted), .. }) = self.agent.settings()
         {
-            let directory = place.user_directory().unwrap_or_default();
-            self.folder_trust(trusted, &directory);
+            self.folder_trust(trusted);
         }
     }
 
@@ -243,12 +239,13 @@ impl<'v> Visit<'v> {
     }
 
     /// Says when the agent loads no hooks of the project, because its user does not trust the folder.
-    fn folder_trust(&mut self, trusted: &TrustedFolders, directory: &Path) {
+    fn folder_trust(&mut self, trusted: &TrustedFolders) {
         let TrustedFolders { list: (file, keys), variable, program, .. } = trusted;
         if std::env::var(variable).as_deref() == Ok("true") {
             return;
         }
-        let settings = value_of(&directory.join(file));
+        let directory = self.agent.place().and_then(FilePlace::user_directory);
+        let settings = value_of(&directory.unwrap_or_default().join(file));
         let project = files::real(self.project);
         for key in keys {
             for folder in settings[key].as_array().into_iter().flatten() {
@@ -286,7 +283,6 @@ impl<'v> Visit<'v> {
                     self.section.about(&entry.event, self.grade(&entry.event), text);
                 }
             }
-            self.calls.push(call);
             self.programs.entry(call.options.program.clone()).or_insert(file.scope);
         }
         for event in others {
@@ -317,7 +313,7 @@ impl<'v> Visit<'v> {
             let firing = self.firing(event);
             if !firing.is_empty() {
                 let names: Vec<&str> = firing.iter().map(|native| native.name).collect();
-                let (grade, text) = self.seen(firing);
+                let (grade, text) = self.seen(&firing);
                 self.section.about(&format!("{event} ({})", names.join(", ")), grade, text);
             } else if self.agent.firing(event).is_empty() {
                 // The silence of a guard would let something through.
@@ -330,25 +326,36 @@ impl<'v> Visit<'v> {
     }
 
     /// Returns the agent's events with an entry that have hooks of `event` run.
-    fn firing(&self, event: Event) -> Vec<&'v NativeEvent> {
-        let mut firing: Vec<&NativeEvent> = Vec::new();
-        for call in &self.calls {
-            if call.native.fires(self.agent).contains(&event) && !firing.contains(&call.native) {
-                firing.push(call.native);
+    fn firing(&self, event: Event) -> Vec<NativeEvent> {
+        let mut firing = Vec::new();
+        for entry in self.files.iter().flat_map(AgentFile::ours) {
+            if let Some(call) = &entry.call
+                && call.native.fires(self.agent).contains(&event)
+                && !firing.contains(call.native)
+            {
+                firing.push(*call.native);
             }
         }
         firing
     }
 
     /// Says when the agent called last for one of `events`.
-    fn seen<'n>(&self, events: impl IntoIterator<Item = &'n NativeEvent>) -> (Grade, String) {
+    fn seen(&self, events: &[NativeEvent]) -> (Grade, String) {
         let Some((is_here, time, directory)) = self.last_seen(events) else {
             return (Grade::Warning, "never seen firing yet".to_owned());
         };
         let ago = spoken(time.elapsed().unwrap_or_default());
-        if let Some(changed) = self.changed_since(time) {
-            let text = format!("last seen {ago} ago, and not since {} changed", changed.display());
-            return (Grade::Warning, text);
+        for file in self.files {
+            // The change may have turned the hooks off.
+            if file.is_installed()
+                && let Ok(metadata) = file.path.metadata()
+                && let Ok(changed) = metadata.modified()
+                && changed > time
+            {
+                let path = file.path.display();
+                let text = format!("last seen {ago} ago, and not since {path} changed");
+                return (Grade::Warning, text);
+            }
         }
         if is_here {
             return (Grade::Ok, format!("last seen {ago} ago"));
@@ -356,25 +363,8 @@ impl<'v> Visit<'v> {
         (Grade::Warning, format!("never seen in this project; last in {directory}, {ago} ago"))
     }
 
-    /// Returns a file with entries of hookexec that changed after `time`. It may hold what turns them off.
-    fn changed_since(&self, time: SystemTime) -> Option<&'v Path> {
-        for file in self.files {
-            if file.is_installed()
-                && let Ok(metadata) = file.path.metadata()
-                && let Ok(changed) = metadata.modified()
-                && changed > time
-            {
-                return Some(&file.path);
-            }
-        }
-        None
-    }
-
     /// Returns whether the last call was in the project, when it was, and in which directory.
-    fn last_seen<'n>(
-        &self,
-        events: impl IntoIterator<Item = &'n NativeEvent>,
-    ) -> Option<(bool, SystemTime, String)> {
+    fn last_seen(&self, events: &[NativeEvent]) -> Option<(bool, SystemTime, String)> {
         let project = files::real(self.project);
         let mut last = None;
         for native in events {

@@ -15,11 +15,7 @@ use crate::settings::{Scope, beside, value_of};
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, root: &Path) {
     let Some(AgentFile { agent, .. }) = files.first() else { return };
-    // The administrator's files are of no scope.
-    let mut places: BTreeMap<PathBuf, Option<Scope>> = BTreeMap::new();
-    for (path, scope) in own_files(*agent, files, project) {
-        places.entry(path).or_insert(Some(scope));
-    }
+    let mut places = own_files(*agent, files, project);
     if let Some(layout) = agent.settings() {
         for path in managed_files(layout, root) {
             places.insert(path, None);
@@ -46,26 +42,31 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
     }
 }
 
-/// Returns the files of the user and the project that may have switches.
-fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf, Scope)> {
-    let mut found = Vec::new();
-    for file in files {
-        found.push((file.path.clone(), file.scope));
-        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
-            found.push((beside(&file.path, package.file), file.scope));
-        }
-    }
-    let (Some(layout), Some(place)) = (agent.settings(), agent.place()) else { return found };
-    let (directory, name) = place.in_project();
-    for other in &layout.switch_files {
-        for file in files {
-            if file.scope == Scope::User && !other.starts_with("..") {
-                found.push((beside(&file.path, other), Scope::User));
+/// The files that may have switches. The administrator's are of no scope.
+type Places = BTreeMap<PathBuf, Option<Scope>>;
+
+/// Returns the files of the user and the project that may have switches. One that is both is the user's.
+fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Places {
+    let mut found = Places::new();
+    if let (Some(layout), Some(place)) = (agent.settings(), agent.place()) {
+        let (directory, name) = place.in_project();
+        for other in &layout.switch_files {
+            for above in up_to_repository(project) {
+                let path = beside(&above.join(directory).join(name), other);
+                found.insert(path, Some(Scope::Project));
+            }
+            for file in files {
+                if file.scope == Scope::User && !other.starts_with("..") {
+                    found.insert(beside(&file.path, other), Some(Scope::User));
+                }
             }
         }
-        for place in up_to_repository(project) {
-            found.push((beside(&place.join(directory).join(name), other), Scope::Project));
+    }
+    for file in files.iter().rev() {
+        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
+            found.insert(beside(&file.path, package.file), Some(file.scope));
         }
+        found.insert(file.path.clone(), Some(file.scope));
     }
     found
 }
@@ -82,10 +83,7 @@ fn value_off<'v>(
     {
         return None;
     }
-    let mut value = file;
-    for key in &switch.keys {
-        value = value.get(key)?;
-    }
+    let value = file.pointer(&format!("/{}", switch.keys.join("/")))?;
     let is_off = match switch.off {
         OffValue::Is(off) => !value.is_null() && *value != !off,
         OffValue::Variable => {

@@ -77,10 +77,8 @@ pub fn value_of(path: &Path) -> Value {
     if path.extension() == Some("toml".as_ref()) {
         return toml::value(text).unwrap_or_default();
     }
-    match text::parse(text) {
-        Ok(Some(node)) => Value::from(node),
-        _ => Value::Null,
-    }
+    let json = text::plain_json(text).unwrap_or_default();
+    serde_json::from_str(&json).unwrap_or_default()
 }
 
 /// Returns the value that `keys` lead to; null if there is none.
