@@ -105,7 +105,7 @@ impl Args {
     fn program(&self) -> Result<String, CommandError> {
         if self.target.scope == Scope::Project {
             if program::on_search_path("hookexec").is_none() {
-                let effect = if system::HAS_SH { "deny" } else { "allow" };
+                let effect = if cfg!(unix) { "deny" } else { "allow" };
                 warn(&format!(
                     "`hookexec` is not on the PATH: until it is, the agents {effect} every tool call"
                 ));

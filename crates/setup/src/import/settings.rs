@@ -86,20 +86,18 @@ impl<'n> Importer<'_, 'n> {
         (native, event): (&'static NativeEvent, Event),
     ) -> Option<()> {
         let fields = self.import.reader.open_fields(node, "an entry")?;
-        let (mut place, mut matcher, mut hooks) = (node, String::new(), None);
-        for (name, key, value) in fields.iter() {
-            match name {
-                "matcher" => {
-                    place = value;
-                    matcher = self.import.reader.value(value, "`matcher`")?;
-                }
-                "hooks" => hooks = Some(self.import.reader.list(value, "`hooks`")?),
-                "sequential" | "description" => {}
-                _ => self.warn_of_unknown(name, key),
+        for (name, key, _) in fields.iter() {
+            if !["matcher", "hooks", "sequential", "description"].contains(&name) {
+                self.warn_of_unknown(name, key);
             }
         }
-        let Some(hooks) = hooks else {
+        let Some(hooks) = fields.get("hooks") else {
             return self.import.reader.refuse(node, "an entry needs `hooks`");
+        };
+        let hooks = self.import.reader.list(hooks, "`hooks`")?;
+        let (place, matcher) = match fields.get("matcher") {
+            Some(value) => (value, self.import.reader.value(value, "`matcher`")?),
+            None => (node, String::new()),
         };
         let limits = self.limits(place, &matcher, (native, event))?;
         let is_claudes = self.format.speaks_claude(native, &matcher);
@@ -119,20 +117,16 @@ impl<'n> Importer<'_, 'n> {
         (native, event): (&NativeEvent, Event),
     ) -> Option<Node<'n>> {
         let mut limits = mapping(&place.span);
-        let mut condition = condition(self.agent, native, event);
+        let mut conditions = Vec::from_iter(condition(self.agent, native, event));
         let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);
         if let Some(field) = matched_field(event)
             && is_limited
         {
-            let test = match names {
+            conditions.push(match names {
                 Some(names) => json!({ "field": field, "in": names }),
                 None => json!({ "field": field, "regex": matcher }),
-            };
-            condition = match condition {
-                Some(other) => Some(json!({ "all": [other, test] })),
-                None => Some(test),
-            };
+            });
         } else if event.contract().tool_matched && is_limited {
             if is_permission_rule(matcher) {
                 let what = format!("the permission rule `{matcher}`, which matches no tool,");
@@ -140,8 +134,10 @@ impl<'n> Importer<'_, 'n> {
             }
             set(&mut limits, "matcher", pattern(self.agent, names, matcher));
         }
-        if let Some(condition) = condition {
-            set(&mut limits, "when", condition);
+        match conditions.len() {
+            0 => {}
+            1 => set(&mut limits, "when", conditions.remove(0)),
+            _ => set(&mut limits, "when", json!({ "all": conditions })),
         }
         Some(limits)
     }

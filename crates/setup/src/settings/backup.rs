@@ -1,12 +1,12 @@
 //! The backup of a settings file: its text before hookexec came into it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec_files::directories::state_directory;
 use hookexec_files::files;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::inspect::AgentFile;
 use super::{SettingsError, store};
@@ -21,10 +21,8 @@ pub struct Backup {
 }
 
 /// The content of a backup.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Kept {
-    /// The settings file, for a person who looks into the backup.
-    settings: PathBuf,
     /// The text before; `None` if there was no file.
     before: Option<String>,
     /// The text with hookexec in it.
@@ -72,13 +70,10 @@ impl Backup {
         before: Option<&str>,
         installed: &str,
     ) -> Result<(), KeepError> {
-        let kept = Kept {
-            settings: settings.to_owned(),
-            before: before.map(str::to_owned),
-            installed: installed.to_owned(),
-        };
-        let json = serde_json::to_string_pretty(&kept).map_err(io::Error::from);
-        let written = json.and_then(|json| files::replace_private(&self.path, json.as_bytes()));
+        // The path is for a person who looks into the backup.
+        let settings = settings.to_string_lossy();
+        let kept = json!({ "settings": settings, "before": before, "installed": installed });
+        let written = files::replace_private(&self.path, format!("{kept:#}").as_bytes());
         written.map_err(KeepError::writing(&self.path))
     }
 

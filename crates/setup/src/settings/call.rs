@@ -7,8 +7,6 @@ use hookexec_agents::{Agent, NativeEvent};
 use hookexec_calls::commands_of_text;
 use hookexec_calls::shell::quoted;
 
-use crate::system::HAS_SH;
-
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
 /// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in
@@ -93,9 +91,10 @@ impl Call {
 /// Returns whether the entry for `native` denies when hookexec is missing or killed.
 ///
 /// At other events exit code 2 would block as well: a missing program would keep the model at work
-/// forever. On Windows no text denies in each of the shells that agents use.
+/// forever. On Windows no text denies in each of the shells that agents use: some use PowerShell or cmd.
 fn denies_without_answer(native: &NativeEvent) -> bool {
-    HAS_SH && native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
+    let Some(event) = native.event else { return false };
+    cfg!(unix) && event.contract().failure == FailureMode::Closed
 }
 
 #[cfg(test)]

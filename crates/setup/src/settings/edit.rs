@@ -127,13 +127,11 @@ impl AgentFile {
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
     pub fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
-        if bare.is_empty() || bare == "{}" {
-            return true;
+        let mut of_version = String::new();
+        if let Some(HookSettings { version: Some(version), .. }) = self.agent.settings() {
+            of_version = format!("{{\"version\":{version}}}");
         }
-        let Some(HookSettings { version: Some(version), .. }) = self.agent.settings() else {
-            return false;
-        };
-        bare == format!("{{\"version\":{version}}}")
+        ["", "{}", &of_version].contains(&bare.as_str())
     }
 
     /// Returns the plugin that calls `program` and waits `within` seconds.

@@ -61,16 +61,14 @@ impl AgentFile {
     /// file.
     pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
         let (path, root) = path_in(agent, scope, project)?;
-        let (text, error) = match store::read(&path) {
-            Ok(text) => (text, None),
-            Err(error) => (None, Some(error)),
+        let (text, entries) = match store::read(&path) {
+            Ok(text) => (text, Ok(Vec::new())),
+            Err(error) => (None, Err(error.into())),
         };
-        let entries = Ok(Vec::new());
         let mut file = Self { agent, scope, path, is_package: false, root, text, entries };
-        file.entries = match error {
-            Some(error) => Err(error.into()),
-            None => file.read_entries(file.text.as_deref().unwrap_or_default()),
-        };
+        if file.entries.is_ok() {
+            file.entries = file.read_entries(file.text.as_deref().unwrap_or_default());
+        }
         Some(file)
     }
 
