@@ -91,7 +91,7 @@ impl Args {
                 "use `--scope user`; hooks for all belong in .hookexec/hooks.yaml of the project",
             ));
         }
-        if let Some(file) = files.iter().find(|file| file.plugin().is_some()) {
+        if let Some(file) = files.iter().find(|file| file.agent.plugin_text().is_some()) {
             let title = file.agent.title();
             let problem = format!("the plugin of {title} takes no `{option}`");
             return Err(CommandError::usage(problem)
@@ -153,7 +153,7 @@ impl Args {
         let timeout = self.timeout.unwrap_or(needed);
         let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
         let entries = planned(file.agent, &options, timeout, &events);
-        let (before, new) = match file.plugin() {
+        let (before, new) = match file.agent.plugin_text() {
             Some(plugin) => {
                 let new = file.plugin_text(plugin, &options.program, within_of(timeout));
                 if current.is_some_and(|text| text != new && !file.is_plugin(text)) {

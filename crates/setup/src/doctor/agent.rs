@@ -11,8 +11,7 @@ use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
-use super::{Grade, Section};
-use super::{firings, programs, switches};
+use super::{Grade, Section, firings, programs, switches};
 use crate::codex::{self, IN_CODEX};
 use crate::matchers;
 use crate::settings::call::CallOptions;
@@ -119,8 +118,7 @@ impl<'v> Visit<'v> {
         for hook in self.check.configured() {
             for warning in matchers::warnings(hook, &[self.agent]) {
                 let title = format!("`{}` ({})", hook.label(), hook.location);
-                let text = format!("{}; {}", warning.message, warning.hint.unwrap_or_default());
-                self.section.about(&title, Grade::Warning, text);
+                self.section.about(&title, Grade::Warning, warning.with_hint());
             }
         }
     }
@@ -164,7 +162,7 @@ impl<'v> Visit<'v> {
         if file.is_package {
             self.section.ok(format!("installed as its own package: {path}"));
             self.programs.entry("hookexec".to_owned()).or_insert(scope);
-        } else if file.plugin().is_some() {
+        } else if file.agent.plugin_text().is_some() {
             match file.plugin_program() {
                 Some(program) => {
                     self.section.ok(format!("installed: {path}"));

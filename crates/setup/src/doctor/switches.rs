@@ -17,9 +17,7 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
     let Some(AgentFile { agent, .. }) = files.first() else { return };
     let mut places = own_files(*agent, files, project);
     if let Some(layout) = agent.settings() {
-        for path in managed_files(layout, root) {
-            places.insert(path, None);
-        }
+        add_managed_files(&mut places, layout, root);
     }
     for (path, scope) in places {
         let file = value_of(&path);
@@ -69,6 +67,22 @@ fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Places {
         found.insert(file.path.clone(), Some(file.scope));
     }
     found
+}
+
+/// Adds the administrator's files. A directory stands for the JSON files in it.
+fn add_managed_files(places: &mut Places, layout: &HookSettings, root: &Path) {
+    for file in &layout.managed_files {
+        let path = match file.strip_prefix('$') {
+            Some(variable) => env::var_os(variable).unwrap_or_default().into(),
+            None => root.join(file.trim_start_matches('/')),
+        };
+        for inside in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+            if inside.path().extension() == Some("json".as_ref()) {
+                places.insert(inside.path(), None);
+            }
+        }
+        places.insert(path, None);
+    }
 }
 
 /// Returns the value of a switch in a file, if it turns hooks off.
@@ -133,26 +147,6 @@ fn excludes(patterns: &Value) -> bool {
         }
     }
     false
-}
-
-/// Returns the administrator's files. A directory stands for the JSON files in it.
-fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for file in &layout.managed_files {
-        let path = match file.strip_prefix('$') {
-            Some(variable) => env::var_os(variable).unwrap_or_default().into(),
-            None => root.join(file.trim_start_matches('/')),
-        };
-        let Ok(directory) = std::fs::read_dir(&path) else {
-            found.push(path);
-            continue;
-        };
-        let mut inside: Vec<PathBuf> = directory.flatten().map(|entry| entry.path()).collect();
-        inside.retain(|path| path.extension() == Some("json".as_ref()));
-        inside.sort();
-        found.extend(inside);
-    }
-    found
 }
 
 #[cfg(test)]

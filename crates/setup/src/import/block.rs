@@ -5,14 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::Diagnostics;
-use hookexec::config::hooks_block;
+use hookexec::config::{Diagnostics, hooks_block};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::source::SourceFile;
 
-use super::tree::{Entries, NOWHERE, list_of, made, mapping, put, set};
-use super::yaml;
+use super::yaml::{self, Entries, NOWHERE, list_of, made, mapping, put, set};
 
 /// The keys that PicoClaw has in its block beside events.
 const PICOCLAWS_KEYS: [&str; 4] = ["enabled", "defaults", "builtins", "processes"];
@@ -123,13 +121,12 @@ impl<'n> Import<'n> {
             if let Value::Map(entries) = &mut limits.value {
                 entries.retain(|(key, _)| key.as_text() != Some("hooks"));
             }
-            let mut is_empty = true;
-            for hook in hooks.one_or_many() {
-                self.add_hook(event, &limits, hook.clone());
-                is_empty = false;
-            }
-            if is_empty {
+            let hooks = hooks.one_or_many();
+            if hooks.is_empty() {
                 self.reader.error(item, "an entry without a hook in `hooks`");
+            }
+            for hook in hooks {
+                self.add_hook(event, &limits, hook.clone());
             }
         }
     }

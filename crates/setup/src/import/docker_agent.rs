@@ -6,7 +6,7 @@ use hookexec_files::suggest;
 use serde_json::Value as Json;
 
 use super::block::Import;
-use super::tree::{mapping, set};
+use super::yaml::{mapping, set};
 
 /// The flags of an agent that stand for a builtin hook.
 const FLAGS: [(&str, &[Event]); 4] = [

@@ -2,17 +2,14 @@
 
 mod block;
 mod docker_agent;
-mod hook;
 mod settings;
-mod tree;
 mod yaml;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use hookexec::config::Diagnostics;
-use hookexec::config::read_text;
+use hookexec::config::{Diagnostics, read_text};
 use hookexec_agents::Agent;
 use hookexec_files::node::Node;
 use hookexec_files::plain;

@@ -53,9 +53,8 @@ impl Call {
             return None;
         };
         let native = agent.events().iter().find(|row| row.name == *native)?;
-        let within = within.parse().ok()?;
         let options = CallOptions { program: (*program).to_owned(), ..CallOptions::default() };
-        let mut call = Self { options, agent, native, within };
+        let mut call = Self { options, agent, native, within: within.parse().ok()? };
         for flag in flags.chunks(2) {
             match flag {
                 ["--connect", socket] => call.options.socket = Some((*socket).to_owned()),
@@ -64,9 +63,8 @@ impl Call {
             }
         }
         // Another spelling may mean something else to a shell.
-        let is_same = call.command() == command;
         let is_one_source = call.options.socket.is_none() || call.options.configs.is_empty();
-        if is_same && is_one_source { Some(call) } else { None }
+        if is_one_source && call.command() == command { Some(call) } else { None }
     }
 
     /// Returns the command for a shell.

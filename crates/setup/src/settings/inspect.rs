@@ -9,8 +9,8 @@ use hookexec_files::directories::is_repository;
 use hookexec_files::files;
 use serde_json::{Value, json};
 
-use super::entry::Entry;
-use super::{Scope, SettingsError, beside, refusal, store, text, toml, value_at, value_of};
+use super::entry::{Entry, check_entries};
+use super::{Scope, SettingsError, beside, store, text, toml, value_at, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
 /// agent that has no settings for hooks, or the file that names the agent's own package of hookexec.
@@ -23,8 +23,6 @@ pub struct AgentFile {
     pub path: PathBuf,
     /// Whether the agent itself installed hookexec, as a package.
     pub is_package: bool,
-    /// The keys that lead to the events.
-    pub(super) root: &'static [&'static str],
     /// The text; `None` if the file is missing or can't be read.
     pub text: Option<String>,
     /// The entries in it, or why the agent or hookexec can't read it. A plugin and a package count as
@@ -60,21 +58,16 @@ impl AgentFile {
     /// Looks at the file of one scope; `None` without a home directory, or if the agent has no such
     /// file.
     pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        let (path, root) = path_in(agent, scope, project)?;
+        let path = path_in(agent, scope, project)?;
         let (text, entries) = match store::read(&path) {
             Ok(text) => (text, Ok(Vec::new())),
             Err(error) => (None, Err(error.into())),
         };
-        let mut file = Self { agent, scope, path, is_package: false, root, text, entries };
+        let mut file = Self { agent, scope, path, is_package: false, text, entries };
         if file.entries.is_ok() {
             file.entries = file.read_entries(file.text.as_deref().unwrap_or_default());
         }
         Some(file)
-    }
-
-    /// Returns the text of the agent's plugin, if this is the file of one.
-    pub fn plugin(&self) -> Option<&'static str> {
-        self.agent.plugin_text()
     }
 
     /// Returns the entries that call hookexec.
@@ -142,8 +135,8 @@ impl AgentFile {
         if layout.without_comments && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
-        let events = value_at(&value, self.root);
-        refusal::check(self.agent, layout, &value, events)?;
+        let events = value_at(&value, self.root());
+        check_entries(self.agent, layout, &value, events)?;
         Ok(self.entries_in(layout, events))
     }
 
@@ -155,9 +148,20 @@ impl AgentFile {
             && let (Some(layout), Some(text)) = (self.agent.settings(), &self.text)
             && let Ok(value) = self.value(text)
         {
-            self.entries = Ok(self.entries_in(layout, value_at(&value, self.root)));
+            self.entries = Ok(self.entries_in(layout, value_at(&value, self.root())));
         }
         self
+    }
+
+    /// Returns the keys that lead to the events.
+    pub(super) fn root(&self) -> &'static [&'static str] {
+        match self.agent.settings() {
+            Some(HookSettings { older_file: Some(older), .. }) if self.path.ends_with(older) => {
+                &["hooks"]
+            }
+            Some(layout) => &layout.root,
+            None => &[],
+        }
     }
 
     fn value(&self, text: &str) -> Result<Value, SettingsError> {
@@ -183,39 +187,29 @@ pub(crate) fn up_to_repository(project: &Path) -> Vec<&Path> {
     vec![project]
 }
 
-/// Returns the file of settings or of a plugin, and the keys that lead to its events; `None` without a home
-/// directory, or if the agent has no such file.
-fn path_in(
-    agent: Agent,
-    scope: Scope,
-    project: &Path,
-) -> Option<(PathBuf, &'static [&'static str])> {
+/// Returns the file of settings or of a plugin; `None` without a home directory, or if the agent has no such
+/// file.
+fn path_in(agent: Agent, scope: Scope, project: &Path) -> Option<PathBuf> {
     let (place, layout) = (agent.place()?, agent.settings());
+    let (directory, file) = place.in_project();
     let path = match (scope, layout) {
-        (Scope::Project, Some(HookSettings { only_of_user: true, .. })) => return None,
-        (Scope::Project, _) => {
-            let (directory, file) = place.in_project();
-            let above = match layout {
-                Some(HookSettings { project_place: ProjectPlace::Root, .. }) => {
-                    up_to_repository(project).pop().unwrap_or(project)
-                }
-                _ => project,
-            };
-            above.join(directory).join(file)
-        }
         (Scope::User, _) => place.user_directory()?.join(place.file),
-    };
-    let Some(layout) = layout else { return Some((path, &[])) };
-    // A new file would switch the hooks in the older one off.
-    if let Some(older) = layout.older_file
-        && !path.exists()
-    {
-        let older = path.with_file_name(older);
-        if value_of(&older).get("hooks").is_some() {
-            return Some((older, &["hooks"]));
+        (_, Some(HookSettings { only_of_user: true, .. })) => return None,
+        (_, Some(HookSettings { project_place: ProjectPlace::Root, .. })) => {
+            let root = up_to_repository(project).pop().unwrap_or(project);
+            root.join(directory).join(file)
         }
+        _ => project.join(directory).join(file),
+    };
+    // A new file would switch the hooks in the older one off.
+    if let Some(HookSettings { older_file: Some(older), .. }) = layout
+        && !path.exists()
+        && let older = path.with_file_name(older)
+        && value_of(&older).get("hooks").is_some()
+    {
+        return Some(older);
     }
-    Some((path, &layout.root))
+    Some(path)
 }
 
 /// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
@@ -236,8 +230,7 @@ fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
         };
         if is_installed {
             let entries = Ok(vec![Entry::of_package()]);
-            let (is_package, root, text) = (true, &[][..], None);
-            return Some(AgentFile { agent, scope, path, is_package, root, text, entries });
+            return Some(AgentFile { agent, scope, path, is_package: true, text: None, entries });
         }
     }
     None

@@ -5,7 +5,6 @@ pub mod call;
 pub mod edit;
 pub mod entry;
 pub mod inspect;
-mod refusal;
 pub mod store;
 pub(crate) mod text;
 pub(crate) mod toml;

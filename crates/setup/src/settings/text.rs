@@ -22,14 +22,11 @@ pub(super) fn append(
 ) -> Result<(), SettingsError> {
     let mut object = object.clone();
     for key in path {
-        let Some(inner) = object.object_value_or_create(key) else {
-            return Err(SettingsError::OtherKind((*key).to_owned(), "an object"));
-        };
-        object = inner;
+        let inner = object.object_value_or_create(key);
+        object = inner.ok_or_else(|| SettingsError::OtherKind((*key).to_owned(), "an object"))?;
     }
-    let Some(entries) = object.array_value_or_create(list) else {
-        return Err(SettingsError::OtherKind(list.to_owned(), "a list"));
-    };
+    let entries = object.array_value_or_create(list);
+    let entries = entries.ok_or_else(|| SettingsError::OtherKind(list.to_owned(), "a list"))?;
     entries.ensure_multiline();
     entries.append(element);
     Ok(())
