@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::settings::edit::PlannedEntry;
 use crate::settings::inspect::AgentFile;
@@ -174,15 +174,13 @@ fn ask(project: &Path, method: &'static str, params: &Value) -> Result<Value, Co
         (method, json!({ "id": 2, "method": method, "params": params })),
     ];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        // It takes half a second.
-        let answer = timeout(Duration::from_secs(20), answered(project, &requests)).await;
-        answer.unwrap_or(Err(CodexError::Late(method)))
-    })
+    runtime.block_on(answered(project, &requests))
 }
 
 /// Starts the server, sends the requests one after the other, and returns the result of the last.
 async fn answered(project: &Path, requests: &[(&'static str, Value)]) -> Result<Value, CodexError> {
+    // It takes half a second.
+    let deadline = Instant::now() + Duration::from_secs(20);
     let mut command = Command::new("codex");
     command.arg("app-server").current_dir(project).stderr(Stdio::null());
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -202,8 +200,10 @@ async fn answered(project: &Path, requests: &[(&'static str, Value)]) -> Result<
             return Err(CodexError::Ended(method));
         }
         while let Some(id) = request.get("id") {
-            let Ok(Some(line)) = lines.next_line().await else {
-                return Err(CodexError::Ended(method));
+            let line = match timeout_at(deadline, lines.next_line()).await {
+                Ok(Ok(Some(line))) => line,
+                Ok(_) => return Err(CodexError::Ended(method)),
+                Err(_) => return Err(CodexError::Late(method)),
             };
             let mut answer = parse_strict(&line).unwrap_or_default();
             if answer["id"] != *id || answer.get("method").is_some() {

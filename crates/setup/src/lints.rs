@@ -87,13 +87,13 @@ fn rivals(check: &Check) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let Some(first) = rules.next() else { return problems };
     for rule in rules {
-        if rule.event != first.event {
-            continue;
+        if rule.event == first.event {
+            let (own, other) = (rule.label(), first.label());
+            let what =
+                format!("`{own}` answers the commands that `{other}` allows, and vice versa");
+            let hint = "write one rule with `otherwise`, with the commands of both";
+            problems.push(Diagnostic::warning(what).hint(hint).at(rule.location.clone()));
         }
-        let (own, other) = (rule.label(), first.label());
-        let message = format!("`{own}` answers the commands that `{other}` allows, and vice versa");
-        let hint = "write one rule with `otherwise`, with the commands of both";
-        problems.push(Diagnostic::warning(message).hint(hint).at(rule.location.clone()));
     }
     problems
 }

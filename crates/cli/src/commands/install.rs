@@ -230,7 +230,7 @@ fn edited(
              it written anew"
         ));
     }
-    let before = backup.text_without_hookexec(file, file.text.as_deref())?;
+    let before = backup.text_without_hookexec(file)?;
     let new = file.with(before.as_deref().unwrap_or_default(), entries)?;
     Ok((before, new))
 }

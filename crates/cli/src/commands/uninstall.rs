@@ -47,9 +47,7 @@ impl Args {
             return Err(CommandError::usage(format!("{shown} is not as `install` wrote it"))
                 .hint("remove it by hand"));
         }
-        let new = backup
-            .text_without_hookexec(file, Some(current))
-            .map_err(|error| uneditable(file, &error))?;
+        let new = backup.text_without_hookexec(file).map_err(|error| uneditable(file, &error))?;
         if !self.target.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }

@@ -94,10 +94,9 @@ impl<'v> Visit<'v> {
         programs::add_own(&mut self.section, self.agent, &self.programs);
         programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
-            self.section.warning(format!(
-                "installed in {} places: every hook runs as often here; keep one of them",
-                installed.len()
-            ));
+            let places = format!("installed in {} places", installed.len());
+            self.section
+                .warning(format!("{places}: every hook runs as often here; keep one of them"));
         }
         if !installed.is_empty() {
             self.hooks();
@@ -148,6 +147,7 @@ impl<'v> Visit<'v> {
     /// Looks at one file.
     fn file(&mut self, file: &'v AgentFile) {
         let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
+        let again = format!("run `{}` again", install(self.agent, scope));
         if let Err(problem) = &file.entries {
             self.section.problem(format!("{path}: {problem}"));
         }
@@ -170,8 +170,7 @@ impl<'v> Visit<'v> {
                 }
                 None => self.section.problem(format!(
                     "{path}: the plugin is not as `install` writes it: it may not be loaded or not \
-                     deny; run `{}` again",
-                    install(self.agent, scope)
+                     deny; {again}"
                 )),
             }
         } else {
@@ -180,8 +179,7 @@ impl<'v> Visit<'v> {
             self.entries(file);
             if needed_timeout(self.check.configured()) > kept_timeout(&ours) {
                 self.section.warning(format!(
-                    "hooks with a longer `timeout` are stopped before it is over: run `{}` again",
-                    install(self.agent, scope)
+                    "hooks with a longer `timeout` are stopped before it is over: {again}"
                 ));
             }
         }
@@ -222,11 +220,10 @@ impl<'v> Visit<'v> {
     /// Says whether Codex runs the hooks of a file: only Codex knows whether its approval still counts.
     fn codex_approval(&mut self, file: &AgentFile) {
         let install = install(Agent::Codex, file.scope);
-        let advice = if file.is_package {
-            IN_CODEX.to_owned()
-        } else {
-            format!("run `{install} --approve`, or {IN_CODEX}")
-        };
+        let mut advice = IN_CODEX.to_owned();
+        if !file.is_package {
+            advice = format!("run `{install} --approve`, or {IN_CODEX}");
+        }
         match codex::problem_of(file, self.project) {
             Ok(None) => self.section.ok("approved in Codex"),
             Ok(Some(problem)) => self.section.problem(format!("{problem}: {advice}")),

@@ -22,7 +22,10 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
     for (path, scope) in places {
         let file = value_of(&path);
         for switch in agent.off_switches() {
-            if let Some(value) = value_off(switch, &path, &file, scope) {
+            if switch.file.is_some_and(|name| !path.ends_with(name)) {
+                continue;
+            }
+            if let Some(value) = value_off(switch, &file, scope) {
                 let (keys, effect) = (switch.keys.join("."), effect(switch));
                 section.problem(format!("{}: `{keys}: {value}` {effect}", path.display()));
                 break;
@@ -86,17 +89,7 @@ fn add_managed_files(places: &mut Places, layout: &HookSettings, root: &Path) {
 }
 
 /// Returns the value of a switch in a file, if it turns hooks off.
-fn value_off<'v>(
-    switch: &OffSwitch,
-    path: &Path,
-    file: &'v Value,
-    scope: Option<Scope>,
-) -> Option<&'v Value> {
-    if let Some(name) = switch.file
-        && !path.ends_with(name)
-    {
-        return None;
-    }
+fn value_off<'v>(switch: &OffSwitch, file: &'v Value, scope: Option<Scope>) -> Option<&'v Value> {
     let value = file.pointer(&format!("/{}", switch.keys.join("/")))?;
     let is_off = match switch.off {
         OffValue::Is(off) => !value.is_null() && *value != !off,

@@ -45,14 +45,9 @@ pub struct Imported {
 
 impl<'n> Import<'n> {
     pub(super) fn new(path: &Path, text: &str) -> Self {
-        Self {
-            reader: Reader::new(Arc::new(SourceFile::new(path, text))),
-            timeout: None,
-            settings: Vec::new(),
-            events: BTreeMap::new(),
-            hook_count: 0,
-            own_entries: 0,
-        }
+        let reader = Reader::new(Arc::new(SourceFile::new(path, text)));
+        let (settings, events) = (Vec::new(), BTreeMap::new());
+        Self { reader, timeout: None, settings, events, hook_count: 0, own_entries: 0 }
     }
 
     /// Returns a key of the whole file that must be there.

@@ -72,6 +72,8 @@ pub enum ImportError {
 impl Source {
     /// Reads the hooks of the file, which has this text. Of a docker-agent file they are those of `agent`.
     pub fn read(&self, text: &str, agent: Option<&str>) -> Result<Imported, ImportError> {
+        // No agent has an empty name, so without a name the error lists those to choose from.
+        let agent = agent.unwrap_or_default();
         let file = &self.file;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let yaml = match plain_json(text) {

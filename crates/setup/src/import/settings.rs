@@ -63,7 +63,7 @@ impl<'n> Importer<'_, 'n> {
     }
 
     /// Returns an event of the agent, if its hooks can be imported.
-    fn native(&mut self, name: &str, key: &Node<'_>) -> Option<(&'static NativeEvent, Event)> {
+    fn native(&mut self, name: &str, key: &Node<'_>) -> Option<&'static NativeEvent> {
         let reader = &mut self.import.reader;
         let Some(native) = self.agent.events().iter().find(|native| native.name == name) else {
             return reader.refuse(key, format!("unknown event `{name}`"));
@@ -74,19 +74,15 @@ impl<'n> Importer<'_, 'n> {
                 return reader.refuse(key, message);
             }
         }
-        let Some(event) = native.event else {
+        if native.event.is_none() {
             let message = format!("hookexec has no event for `{name}`: {}", native.unmapped);
             return reader.refuse(key, message);
-        };
-        Some((native, event))
+        }
+        Some(native)
     }
 
     /// Adds hooks that share a matcher.
-    fn group(
-        &mut self,
-        node: &'n Node<'n>,
-        (native, event): (&'static NativeEvent, Event),
-    ) -> Option<()> {
+    fn group(&mut self, node: &'n Node<'n>, native: &NativeEvent) -> Option<()> {
         let fields = self.import.reader.open_fields(node, "an entry")?;
         for (name, key, _) in fields.iter() {
             if !["matcher", "hooks", "sequential", "description"].contains(&name) {
@@ -101,7 +97,7 @@ impl<'n> Importer<'_, 'n> {
             Some(value) => (value, self.import.reader.value(value, "`matcher`")?),
             None => (node, String::new()),
         };
-        let limits = self.limits(place, &matcher, (native, event))?;
+        let (event, limits) = (native.event?, self.limits(place, &matcher, native)?);
         let is_claudes = self.format.speaks_claude(native, &matcher);
         for node in hooks {
             if let Some(hook) = self.hook(node, event, is_claudes) {
@@ -116,9 +112,9 @@ impl<'n> Importer<'_, 'n> {
         &mut self,
         place: &Node<'n>,
         matcher: &str,
-        (native, event): (&NativeEvent, Event),
+        native: &NativeEvent,
     ) -> Option<Node<'n>> {
-        let mut limits = mapping(&place.span);
+        let (event, mut limits) = (native.event?, mapping(&place.span));
         let mut conditions = Vec::from_iter(condition(self.agent, native, event));
         let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);

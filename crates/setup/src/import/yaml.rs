@@ -108,10 +108,16 @@ fn write_value(text: &mut String, reader: &Reader, node: &Node<'_>, indent: usiz
 }
 
 fn on_one_line(reader: &Reader, node: &Node<'_>) -> String {
+    let written = reader.written(node);
     match &node.value {
+        // As a text it means exactly what is written. A value that is made here has the place of something
+        // else.
+        Value::Bool(_) | Value::Number(_) if !written.is_empty() && consists_of(written, "+-.") => {
+            written.to_owned()
+        }
         Value::Null => "null".to_owned(),
-        Value::Bool(truth) => as_written(reader, node, truth.to_string()),
-        Value::Number(number) => as_written(reader, node, number.to_string()),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Number(number) => number.to_string(),
         Value::Text(text) => inline(text),
         Value::List(items) => {
             let items: Vec<String> = items.iter().map(|item| on_one_line(reader, item)).collect();
@@ -125,14 +131,6 @@ fn on_one_line(reader: &Reader, node: &Node<'_>) -> String {
             format!("{{{}}}", written.join(", "))
         }
     }
-}
-
-/// Returns a number or a word as it is written, because as a text it means exactly that. A value that is
-/// made here has the place of something else.
-fn as_written(reader: &Reader, node: &Node<'_>, value: String) -> String {
-    let written = reader.written(node);
-    let is_plain = !written.is_empty() && consists_of(written, "+-.");
-    if is_plain { written.to_owned() } else { value }
 }
 
 /// Returns whether a value is a mapping that has entries to write below each other.

@@ -48,14 +48,10 @@ impl Backup {
 
     /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
     /// `None` for a file that `install` made and that holds nothing else.
-    pub fn text_without_hookexec(
-        &self,
-        file: &AgentFile,
-        current: Option<&str>,
-    ) -> Result<Option<String>, SettingsError> {
-        let Some(current) = current else { return Ok(None) };
+    pub fn text_without_hookexec(&self, file: &AgentFile) -> Result<Option<String>, SettingsError> {
+        let Some(current) = &file.text else { return Ok(None) };
         let Some(kept) = &self.kept else { return Ok(Some(file.without(current)?)) };
-        if kept.installed == current {
+        if kept.installed == *current {
             return Ok(kept.before.clone());
         }
         let text = file.without(current)?;
@@ -68,11 +64,11 @@ impl Backup {
         &self,
         settings: &Path,
         before: Option<&str>,
-        installed: &str,
+        after: &str,
     ) -> Result<(), KeepError> {
         // The path is for a person who looks into the backup.
         let settings = settings.to_string_lossy();
-        let kept = json!({ "settings": settings, "before": before, "installed": installed });
+        let kept = json!({ "settings": settings, "before": before, "installed": after });
         let written = files::replace_private(&self.path, format!("{kept:#}").as_bytes());
         written.map_err(KeepError::writing(&self.path))
     }

@@ -4,9 +4,9 @@
 use hookexec_agents::{Agent, EntryShape, HookSettings, Intolerance};
 use serde_json::Value;
 
-use super::SettingsError;
 use super::call::Call;
 use super::inspect::AgentFile;
+use super::{SettingsError, value_at};
 
 /// One entry that runs a command.
 #[derive(Debug, Default, PartialEq)]
@@ -45,17 +45,17 @@ impl AgentFile {
                     None => (&element["trigger"], &element["action"], element),
                 };
                 let event = event.as_str().unwrap_or_default();
-                found.extend(self.entry(layout, event, hook, around));
+                found.extend(self.entry(event, hook, around));
             }
             return found;
         }
         for (event, list) in events.as_object().into_iter().flatten() {
             for element in elements(list) {
                 if layout.shape == EntryShape::List {
-                    found.extend(self.entry(layout, event, element, &Value::Null));
+                    found.extend(self.entry(event, element, &Value::Null));
                 }
                 for hook in elements(&element["hooks"]) {
-                    found.extend(self.entry(layout, event, hook, element));
+                    found.extend(self.entry(event, hook, element));
                 }
             }
         }
@@ -63,13 +63,7 @@ impl AgentFile {
     }
 
     /// Returns the entry of a hook and of what stands `around` it.
-    fn entry(
-        &self,
-        layout: &HookSettings,
-        event: &str,
-        hook: &Value,
-        around: &Value,
-    ) -> Option<Entry> {
+    fn entry(&self, event: &str, hook: &Value, around: &Value) -> Option<Entry> {
         let command = hook["command"].as_str()?;
         let mut around = around.clone();
         if let Some(around) = around.as_object_mut() {
@@ -78,7 +72,9 @@ impl AgentFile {
                 around.remove("matcher");
             }
         }
-        let unit = if layout.counts_milliseconds() { 1000.0 } else { 1.0 };
+        let settings = self.agent.settings();
+        let is_milliseconds = settings.is_some_and(HookSettings::counts_milliseconds);
+        let unit = if is_milliseconds { 1000.0 } else { 1.0 };
         let timeout = hook["timeout"].as_f64().or(around["timeout"].as_f64());
         Some(Entry {
             event: event.to_owned(),
@@ -89,6 +85,28 @@ impl AgentFile {
             hook: hook.clone(),
             around,
         })
+    }
+
+    /// Looks in the settings for another version than the agent reads, and for an entry for which it reads no
+    /// hook beside it.
+    ///
+    /// # Errors
+    /// There is one.
+    pub(super) fn check(
+        &self,
+        layout: &HookSettings,
+        settings: &Value,
+    ) -> Result<(), SettingsError> {
+        let (events, title) = (value_at(settings, self.root()), self.agent.title());
+        let found = match (layout.intolerance, layout.shape) {
+            (Intolerance::None, _) => version(layout, settings),
+            (_, EntryShape::Tables) => tables(self.agent, layout, &events["hooks"]),
+            _ => groups(layout.intolerance, &layout.root, events),
+        };
+        let Err((place, wrong)) = found else { return Ok(()) };
+        let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
+        let message = format!("`{place}` {wrong}: {title} then reads no hook of this {lost}");
+        Err(SettingsError::Entry(message))
     }
 
     /// Returns the names of entries that have a name of hookexec's but call another program. An agent
@@ -112,29 +130,6 @@ fn elements(list: &Value) -> &[Value] {
 
 /// A place in a settings file, and what is wrong there.
 type Mistake = (String, &'static str);
-
-/// Looks in the settings for another version than the agent reads, and below `events` for an entry for which
-/// it reads no hook beside it.
-///
-/// # Errors
-/// There is one.
-pub(super) fn check_entries(
-    agent: Agent,
-    layout: &HookSettings,
-    settings: &Value,
-    events: &Value,
-) -> Result<(), SettingsError> {
-    let found = match (layout.intolerance, layout.shape) {
-        (Intolerance::None, _) => version(layout, settings),
-        (_, EntryShape::Tables) => tables(agent, layout, &events["hooks"]),
-        _ => groups(layout.intolerance, &layout.root, events),
-    };
-    let Err((place, wrong)) = found else { return Ok(()) };
-    let lost = if layout.intolerance == Intolerance::Matchers { "event" } else { "file" };
-    let title = agent.title();
-    let message = format!("`{place}` {wrong}: {title} then reads no hook of this {lost}");
-    Err(SettingsError::Entry(message))
-}
 
 /// Checks the version of the file, which may be missing.
 fn version(layout: &HookSettings, settings: &Value) -> Result<(), Mistake> {

@@ -9,7 +9,7 @@ use hookexec_files::directories::is_repository;
 use hookexec_files::files;
 use serde_json::{Value, json};
 
-use super::entry::{Entry, check_entries};
+use super::entry::Entry;
 use super::{Scope, SettingsError, beside, store, text, toml, value_at, value_of};
 
 /// One file in which an agent looks for hooks, as it is on the disk: its settings, the plugin of an
@@ -135,9 +135,8 @@ impl AgentFile {
         if layout.without_comments && text::value(text, false).is_err() {
             return Err(SettingsError::Comments(self.agent.title()));
         }
-        let events = value_at(&value, self.root());
-        check_entries(self.agent, layout, &value, events)?;
-        Ok(self.entries_in(layout, events))
+        self.check(layout, &value)?;
+        Ok(self.entries_in(layout, value_at(&value, self.root())))
     }
 
     /// Returns the file with the entries as they are written, also if the agent reads none of them:
@@ -155,13 +154,9 @@ impl AgentFile {
 
     /// Returns the keys that lead to the events.
     pub(super) fn root(&self) -> &'static [&'static str] {
-        match self.agent.settings() {
-            Some(HookSettings { older_file: Some(older), .. }) if self.path.ends_with(older) => {
-                &["hooks"]
-            }
-            Some(layout) => &layout.root,
-            None => &[],
-        }
+        let Some(layout) = self.agent.settings() else { return &[] };
+        let is_older = layout.older_file.is_some_and(|older| self.path.ends_with(older));
+        if is_older { &["hooks"] } else { &layout.root }
     }
 
     fn value(&self, text: &str) -> Result<Value, SettingsError> {
