@@ -167,7 +167,7 @@ impl Args {
         if current == Some(&new) {
             output::talk(&format!("{title}: already installed in {path}\n"));
         } else if self.target.show(&file.path, current.unwrap_or_default(), &new)? {
-            backup.keep(&file.path, before.as_deref(), &new)?;
+            backup.keep(file, before.as_deref(), &new)?;
             store::write(&file.path, current, &new).or_internal(unwritable(&file.path))?;
             let events = counted(entries.len(), "event");
             output::talk(&format!("{title}: installed in {path} ({events})\n"));

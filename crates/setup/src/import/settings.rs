@@ -108,13 +108,8 @@ impl<'n> Importer<'_, 'n> {
     }
 
     /// Says a matcher in our words: of tools as a `matcher`, of anything else as a `when`.
-    fn limits(
-        &mut self,
-        place: &Node<'n>,
-        matcher: &str,
-        native: &NativeEvent,
-    ) -> Option<Node<'n>> {
-        let (event, mut limits) = (native.event?, mapping(&place.span));
+    fn limits(&mut self, at: &Node<'n>, matcher: &str, native: &NativeEvent) -> Option<Node<'n>> {
+        let (event, mut limits) = (native.event?, mapping(&at.span));
         let mut conditions = Vec::from_iter(condition(self.agent, native, event));
         let names = names(self.agent, self.format.searches, matcher);
         let is_limited = !["", "*"].contains(&matcher);
@@ -128,7 +123,7 @@ impl<'n> Importer<'_, 'n> {
         } else if event.contract().tool_matched && is_limited {
             if is_permission_rule(matcher) {
                 let what = format!("the permission rule `{matcher}`, which matches no tool,");
-                return self.leave(place, &what, "name the tool alone and write a `when:`");
+                return self.leave(at, &what, "name the tool alone and write a `when:`");
             }
             set(&mut limits, "matcher", pattern(self.agent, names, matcher));
         }
@@ -167,13 +162,11 @@ impl<'n> Importer<'_, 'n> {
         for (name, key, value) in fields.iter() {
             let is_on = !matches!(value.value, Value::Bool(false));
             match name {
-                "name" | "env" => put(&mut hook, name, value.clone()),
-                "timeout" => match &value.value {
-                    Value::Number(number) if in_milliseconds => {
-                        put(&mut hook, name, made(format!("{number}ms"), &value.span));
-                    }
-                    _ => put(&mut hook, name, value.clone()),
-                },
+                "timeout" if in_milliseconds && value.as_number().is_some() => {
+                    let limit = format!("{}ms", self.import.reader.written(value));
+                    put(&mut hook, name, made(limit, &value.span));
+                }
+                "name" | "env" | "timeout" => put(&mut hook, name, value.clone()),
                 "async" if is_on => {
                     put(&mut hook, "background", value.clone());
                     // Its decision comes too late there as well.

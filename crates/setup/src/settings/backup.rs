@@ -62,12 +62,12 @@ impl Backup {
     /// Keeps the text `before`, and the text with hookexec in it, by which it is recognized again.
     pub fn keep(
         &self,
-        settings: &Path,
+        file: &AgentFile,
         before: Option<&str>,
         after: &str,
     ) -> Result<(), KeepError> {
         // The path is for a person who looks into the backup.
-        let settings = settings.to_string_lossy();
+        let settings = file.path.to_string_lossy();
         let kept = json!({ "settings": settings, "before": before, "installed": after });
         let written = files::replace_private(&self.path, format!("{kept:#}").as_bytes());
         written.map_err(KeepError::writing(&self.path))

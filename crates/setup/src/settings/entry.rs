@@ -87,19 +87,15 @@ impl AgentFile {
         })
     }
 
-    /// Looks in the settings for another version than the agent reads, and for an entry for which it reads no
-    /// hook beside it.
+    /// Looks in the value of the settings for another version than the agent reads, and for an entry for which
+    /// it reads no hook beside it.
     ///
     /// # Errors
     /// There is one.
-    pub(super) fn check(
-        &self,
-        layout: &HookSettings,
-        settings: &Value,
-    ) -> Result<(), SettingsError> {
-        let (events, title) = (value_at(settings, self.root()), self.agent.title());
+    pub(super) fn check(&self, layout: &HookSettings, value: &Value) -> Result<(), SettingsError> {
+        let (events, title) = (value_at(value, self.root()), self.agent.title());
         let found = match (layout.intolerance, layout.shape) {
-            (Intolerance::None, _) => version(layout, settings),
+            (Intolerance::None, _) => version(layout, value),
             (_, EntryShape::Tables) => tables(self.agent, layout, &events["hooks"]),
             _ => groups(layout.intolerance, &layout.root, events),
         };
