@@ -76,11 +76,12 @@ impl Source {
         let agent = agent.unwrap_or_default();
         let file = &self.file;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let yaml = match plain_json(text) {
-            _ if self.engine == DOCKER_AGENT => text.to_owned(),
-            Ok(json) => json,
-            Err(cause) => return Err(ImportError::Unreadable(file.clone(), cause)),
+        let yaml = match self.engine.as_str() {
+            DOCKER_AGENT => Ok(text.to_owned()),
+            // JSON is YAML as well.
+            _ => plain_json(text),
         };
+        let yaml = yaml.map_err(|cause| ImportError::Unreadable(file.clone(), cause))?;
         let imported = read_text(file, &yaml, |_: &mut Reader, root: &Node<'_>| {
             let mut import = Import::new(file, text);
             let is_read = match (self.engine.as_str(), self.engine.parse()) {
