@@ -1,7 +1,7 @@
 //! Codex's own view of its hooks, and their approval. Codex runs no hook that was not approved there,
 //! and only it knows whether an approval still counts.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -69,12 +69,7 @@ impl CodexHook {
     }
 }
 
-/// The answer to `hooks/list`.
-#[derive(Deserialize)]
-struct Listed {
-    data: Vec<Project>,
-}
-
+/// A project in the answer to `hooks/list`.
 #[derive(Deserialize)]
 struct Project {
     hooks: Vec<CodexHook>,
@@ -137,8 +132,8 @@ pub fn approve(project: &Path, path: &Path, entries: &[PlannedEntry]) -> Result<
 fn list(project: &Path) -> Result<Vec<CodexHook>, CodexError> {
     const METHOD: &str = "hooks/list";
     let answer = ask(project, METHOD, &json!({ "cwds": [project] }))?;
-    match Listed::deserialize(&answer) {
-        Ok(listed) => Ok(listed.data.into_iter().flat_map(|project| project.hooks).collect()),
+    match Vec::<Project>::deserialize(&answer["data"]) {
+        Ok(projects) => Ok(projects.into_iter().flat_map(|project| project.hooks).collect()),
         Err(error) => Err(CodexError::Unreadable(METHOD, error.to_string())),
     }
 }
@@ -151,7 +146,7 @@ pub enum CodexError {
     NotFound,
     /// It does not start.
     #[error("can't start `codex app-server`: {0}")]
-    Start(String),
+    Start(#[from] io::Error),
     /// It ended before it answered.
     #[error("`codex app-server` ended at `{0}`")]
     Ended(&'static str),
@@ -178,10 +173,8 @@ fn ask(project: &Path, method: &'static str, params: &Value) -> Result<Value, Co
         ("initialize", json!({ "method": "initialized" })),
         (method, json!({ "id": 2, "method": method, "params": params })),
     ];
-    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(answered(project, &requests)),
-        Err(error) => Err(CodexError::Start(error.to_string())),
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(answered(project, &requests))
 }
 
 /// Starts the server, sends the requests one after the other, and returns the result of the last.
@@ -195,7 +188,7 @@ async fn answered(project: &Path, requests: &[(&'static str, Value)]) -> Result<
     let mut group = match Group::spawn(&mut command) {
         Ok(group) => group,
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(CodexError::NotFound),
-        Err(error) => return Err(CodexError::Start(error.to_string())),
+        Err(error) => return Err(error.into()),
     };
     let (Some(mut stdin), Some(stdout), _) = group.take_pipes() else {
         return Err(CodexError::Ended("start"));

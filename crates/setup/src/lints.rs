@@ -87,13 +87,13 @@ fn rivals(check: &Check) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     let Some(first) = rules.next() else { return problems };
     for rule in rules {
-        if rule.event != first.event {
-            continue;
+        if rule.event == first.event {
+            let (own, other) = (rule.label(), first.label());
+            let what =
+                format!("`{own}` answers the commands that `{other}` allows, and vice versa");
+            let hint = "write one rule with `otherwise`, with the commands of both";
+            problems.push(Diagnostic::warning(what).hint(hint).at(rule.location.clone()));
         }
-        let (own, other) = (rule.label(), first.label());
-        let message = format!("`{own}` answers the commands that `{other}` allows, and vice versa");
-        let hint = "write one rule with `otherwise`, with the commands of both";
-        problems.push(Diagnostic::warning(message).hint(hint).at(rule.location.clone()));
     }
     problems
 }
@@ -108,18 +108,14 @@ fn late(hook: &Hook, agent: Agent, project: &Path) -> Option<Diagnostic> {
     if hook.timeout <= within {
         return None;
     }
-    let warning = Diagnostic::warning(format!(
-        "`{}` may take {:?} at `{}`, and {} waits {within:?}",
-        hook.label(),
-        hook.timeout,
-        hook.event,
-        agent.title()
-    ));
+    let (label, event, title, needed) = (hook.label(), hook.event, agent.title(), hook.timeout);
+    let message =
+        format!("`{label}` may take {needed:?} at `{event}`, and {title} waits {within:?}");
     let mut hint = "a late answer counts as none: lower the `timeout`".to_owned();
     if let Some(wait) = timeout_for(hook.timeout) {
         hint = format!("{hint}, or run `hookexec install {agent} --timeout {wait}`");
     }
-    Some(warning.hint(hint).at(hook.location.clone()))
+    Some(Diagnostic::warning(message).hint(hint).at(hook.location.clone()))
 }
 
 /// Returns a warning of a rule that asks where `agent` can't ask its user.

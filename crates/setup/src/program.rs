@@ -1,5 +1,6 @@
 //! The program that agents start: where it is, and whether it stays there.
 
+use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +8,6 @@ use std::path::{Path, PathBuf};
 use hookexec_files::directories::base_directory;
 use hookexec_files::files;
 use hookexec_files::platform::system::canonical;
-
-use crate::system::PROGRAM_ENDING;
 
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -23,19 +22,14 @@ pub enum KeepError {
     #[error("can't find this program: {0}")]
     NoProgram(io::Error),
     /// It can't be written.
-    #[error("can't write {}: {cause}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
+    #[error("can't write {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
 }
 
 impl KeepError {
     /// Returns how the failure to write `path` becomes an error.
     pub(crate) fn writing(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        |cause| Self::Unwritable { path: path.to_owned(), cause }
+        |cause| Self::Unwritable(path.to_owned(), cause)
     }
 }
 
@@ -69,7 +63,7 @@ impl Program {
         }
         let Some(kind) = passing(&this) else { return Ok(Self { path: this, copied_from: None }) };
         let data = base_directory("XDG_DATA_HOME", ".local/share").ok_or(KeepError::NoHome)?;
-        let path = data.join(format!("hookexec/bin/hookexec-{VERSION}{PROGRAM_ENDING}"));
+        let path = data.join(format!("hookexec/bin/hookexec-{VERSION}{EXE_SUFFIX}"));
         Ok(Self { path, copied_from: Some((this, kind)) })
     }
 
@@ -138,7 +132,7 @@ fn is_below(path: &Path, directory: &Path) -> bool {
 /// Returns the version in the name of a program that [`Program::keep`] wrote.
 pub fn kept_version(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix("hookexec-")?;
-    let version = name.strip_suffix(PROGRAM_ENDING)?;
+    let version = name.strip_suffix(EXE_SUFFIX)?;
     if version.starts_with(|first: char| first.is_ascii_digit()) { Some(version) } else { None }
 }
 

@@ -114,18 +114,13 @@ fn first_words(hook: &Hook, project: &Path) -> Vec<PathBuf> {
 fn unusable(program: &Path, directory: &Path) -> Option<Diagnostic> {
     let path = directory.join(program.strip_prefix(".").unwrap_or(program));
     let shown = path.display().to_string();
-    let Ok(file) = path.metadata() else {
-        return Some(absent(&shown, program, directory, true));
+    let (wrong, hint) = match path.metadata() {
+        Err(_) => return Some(absent(&shown, program, directory, true)),
+        Ok(file) if file.is_dir() => ("a directory", "name the program in it".to_owned()),
+        Ok(file) if system::has_execute_bit(&path, &file) => return None,
+        Ok(_) => ("not executable", format!("chmod +x {}", quoted(&shown))),
     };
-    if file.is_dir() {
-        let problem = Diagnostic::warning(format!("{shown} is a directory"));
-        return Some(problem.hint("name the program in it"));
-    }
-    if system::has_execute_bit(&path, &file) {
-        return None;
-    }
-    let problem = Diagnostic::warning(format!("{shown} is not executable"));
-    Some(problem.hint(format!("chmod +x {}", quoted(&shown))))
+    Some(Diagnostic::warning(format!("{shown} is {wrong}")).hint(hint))
 }
 
 /// Returns that a program is not on the search path.

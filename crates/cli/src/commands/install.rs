@@ -91,7 +91,7 @@ impl Args {
                 "use `--scope user`; hooks for all belong in .hookexec/hooks.yaml of the project",
             ));
         }
-        if let Some(file) = files.iter().find(|file| file.plugin().is_some()) {
+        if let Some(file) = files.iter().find(|file| file.agent.plugin_text().is_some()) {
             let title = file.agent.title();
             let problem = format!("the plugin of {title} takes no `{option}`");
             return Err(CommandError::usage(problem)
@@ -105,7 +105,7 @@ impl Args {
     fn program(&self) -> Result<String, CommandError> {
         if self.target.scope == Scope::Project {
             if program::on_search_path("hookexec").is_none() {
-                let effect = if system::HAS_SH { "deny" } else { "allow" };
+                let effect = if cfg!(unix) { "deny" } else { "allow" };
                 warn(&format!(
                     "`hookexec` is not on the PATH: until it is, the agents {effect} every tool call"
                 ));
@@ -153,7 +153,7 @@ impl Args {
         let timeout = self.timeout.unwrap_or(needed);
         let events: Vec<Event> = hooks.iter().map(|hook| hook.event).collect();
         let entries = planned(file.agent, &options, timeout, &events);
-        let (before, new) = match file.plugin() {
+        let (before, new) = match file.agent.plugin_text() {
             Some(plugin) => {
                 let new = file.plugin_text(plugin, &options.program, within_of(timeout));
                 if current.is_some_and(|text| text != new && !file.is_plugin(text)) {
@@ -167,7 +167,7 @@ impl Args {
         if current == Some(&new) {
             output::talk(&format!("{title}: already installed in {path}\n"));
         } else if self.target.show(&file.path, current.unwrap_or_default(), &new)? {
-            backup.keep(&file.path, before.as_deref(), &new)?;
+            backup.keep(file, before.as_deref(), &new)?;
             store::write(&file.path, current, &new).or_internal(unwritable(&file.path))?;
             let events = counted(entries.len(), "event");
             output::talk(&format!("{title}: installed in {path} ({events})\n"));
@@ -230,7 +230,7 @@ fn edited(
              it written anew"
         ));
     }
-    let before = backup.text_without_hookexec(file, file.text.as_deref())?;
+    let before = backup.text_without_hookexec(file)?;
     let new = file.with(before.as_deref().unwrap_or_default(), entries)?;
     Ok((before, new))
 }

@@ -43,13 +43,11 @@ impl Args {
     fn uninstall(&self, file: &AgentFile, current: &str) -> Result<(), CommandError> {
         let (path, shown) = (&file.path, file.path.display());
         let backup = Backup::of(path)?;
-        if file.plugin().is_some() && !backup.is_of(current) {
+        if file.agent.plugin_text().is_some() && !backup.is_of(current) {
             return Err(CommandError::usage(format!("{shown} is not as `install` wrote it"))
                 .hint("remove it by hand"));
         }
-        let new = backup
-            .text_without_hookexec(file, Some(current))
-            .map_err(|error| uneditable(file, &error))?;
+        let new = backup.text_without_hookexec(file).map_err(|error| uneditable(file, &error))?;
         if !self.target.show(path, current, new.as_deref().unwrap_or_default())? {
             return Ok(());
         }
@@ -59,7 +57,7 @@ impl Args {
         };
         written.or_internal(unwritable(path))?;
         backup.forget();
-        if file.plugin().is_some() {
+        if file.agent.plugin_text().is_some() {
             firings::forget(file.agent);
         }
         let left = if new.is_some() { file.changed_by_hand() } else { Vec::new() };

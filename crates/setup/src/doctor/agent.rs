@@ -6,16 +6,15 @@ use std::time::SystemTime;
 
 use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
-use hookexec_agents::{Agent, NativeEvent, TrustedFolders, tools};
+use hookexec_agents::{Agent, FilePlace, HookSettings, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
-use super::{Grade, Section};
-use super::{firings, programs, switches};
+use super::{Grade, Section, firings, programs, switches};
 use crate::codex::{self, IN_CODEX};
 use crate::matchers;
-use crate::settings::call::{Call, CallOptions};
+use crate::settings::call::CallOptions;
 use crate::settings::edit::planned;
 use crate::settings::entry::Entry;
 use crate::settings::inspect::{AgentFile, inspect};
@@ -56,17 +55,15 @@ struct Visit<'v> {
     check: &'v Check,
     project: &'v Path,
     section: Section,
-    /// The calls of hookexec that the settings have, each under its event.
-    calls: Vec<&'v Call>,
-    /// The programs that they name, and whose settings do.
+    /// The programs that the settings name, and whose settings do.
     programs: BTreeMap<String, Scope>,
 }
 
 impl<'v> Visit<'v> {
     /// Begins with an agent, its files, and the hooks of the project.
     fn new(agent: Agent, files: &'v [AgentFile], check: &'v Check, project: &'v Path) -> Self {
-        let (section, calls, programs) = (Section::new(agent.title()), Vec::new(), BTreeMap::new());
-        Self { agent, files, check, project, section, calls, programs }
+        let section = Section::new(agent.title());
+        Self { agent, files, check, project, section, programs: BTreeMap::new() }
     }
 
     /// Returns the findings; `None` about an agent that is not used here, if the user has not `asked`
@@ -91,14 +88,15 @@ impl<'v> Visit<'v> {
             return if self.section.findings.is_empty() { None } else { Some(self.section) };
         }
         switches::add(&mut self.section, self.files, self.project, Path::new("/"));
-        self.later_hooks();
+        if let Some(HookSettings { last_hook_wins: true, .. }) = self.agent.settings() {
+            self.later_hooks();
+        }
         programs::add_own(&mut self.section, self.agent, &self.programs);
         programs::add_agents(&mut self.section, self.agent, self.files, self.project);
         if installed.len() > 1 {
-            self.section.warning(format!(
-                "installed in {} places: every hook runs as often here; keep one of them",
-                installed.len()
-            ));
+            let places = format!("installed in {} places", installed.len());
+            self.section
+                .warning(format!("{places}: every hook runs as often here; keep one of them"));
         }
         if !installed.is_empty() {
             self.hooks();
@@ -119,8 +117,7 @@ impl<'v> Visit<'v> {
         for hook in self.check.configured() {
             for warning in matchers::warnings(hook, &[self.agent]) {
                 let title = format!("`{}` ({})", hook.label(), hook.location);
-                let text = format!("{}; {}", warning.message, warning.hint.unwrap_or_default());
-                self.section.about(&title, Grade::Warning, text);
+                self.section.about(&title, Grade::Warning, warning.with_hint());
             }
         }
     }
@@ -150,6 +147,7 @@ impl<'v> Visit<'v> {
     /// Looks at one file.
     fn file(&mut self, file: &'v AgentFile) {
         let (scope, path, ours) = (file.scope, file.path.display(), file.ours());
+        let again = format!("run `{}` again", install(self.agent, scope));
         if let Err(problem) = &file.entries {
             self.section.problem(format!("{path}: {problem}"));
         }
@@ -164,7 +162,7 @@ impl<'v> Visit<'v> {
         if file.is_package {
             self.section.ok(format!("installed as its own package: {path}"));
             self.programs.entry("hookexec".to_owned()).or_insert(scope);
-        } else if file.plugin().is_some() {
+        } else if file.agent.plugin_text().is_some() {
             match file.plugin_program() {
                 Some(program) => {
                     self.section.ok(format!("installed: {path}"));
@@ -172,8 +170,7 @@ impl<'v> Visit<'v> {
                 }
                 None => self.section.problem(format!(
                     "{path}: the plugin is not as `install` writes it: it may not be loaded or not \
-                     deny; run `{}` again",
-                    install(self.agent, scope)
+                     deny; {again}"
                 )),
             }
         } else {
@@ -182,8 +179,7 @@ impl<'v> Visit<'v> {
             self.entries(file);
             if needed_timeout(self.check.configured()) > kept_timeout(&ours) {
                 self.section.warning(format!(
-                    "hooks with a longer `timeout` are stopped before it is over: run `{}` again",
-                    install(self.agent, scope)
+                    "hooks with a longer `timeout` are stopped before it is over: {again}"
                 ));
             }
         }
@@ -191,36 +187,43 @@ impl<'v> Visit<'v> {
             self.codex_approval(file);
         }
         if scope == Scope::Project
-            && let (Some(layout), Some(place)) = (self.agent.settings(), self.agent.place())
-            && let Some(trusted) = &layout.trusted_folders
+            && let Some(HookSettings { trusted_folders: Some(trusted), .. }) = self.agent.settings()
         {
-            let directory = place.user_directory().unwrap_or_default();
-            self.folder_trust(trusted, &directory);
+            self.folder_trust(trusted);
         }
     }
 
-    /// Warns of hooks that come after hookexec and may override it.
+    /// Warns of hooks that come after hookexec and may override it, under an agent where the last hook wins.
+    /// It reads the hooks of a project first.
     fn later_hooks(&mut self) {
-        for (event, path) in AgentFile::later_hooks(self.files) {
-            if self.grade(event) == Grade::Problem {
-                let text = format!(
-                    "{}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
-                     move hookexec to the end",
-                    path.display()
-                );
-                self.section.about(event, Grade::Warning, text);
+        let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
+        for file in self.files.iter().rev() {
+            for entry in file.entries.as_deref().unwrap_or_default() {
+                if entry.is_ours {
+                    ours.insert(&entry.event);
+                    later.remove(&entry.event);
+                } else if ours.contains(&entry.event) && self.grade(&entry.event) == Grade::Problem
+                {
+                    later.insert(&entry.event, file.path.display());
+                }
             }
+        }
+        for (event, path) in later {
+            let text = format!(
+                "{path}: another hook comes after hookexec: if it allows, a denial of hookexec's is lost; \
+                 move hookexec to the end"
+            );
+            self.section.about(event, Grade::Warning, text);
         }
     }
 
     /// Says whether Codex runs the hooks of a file: only Codex knows whether its approval still counts.
     fn codex_approval(&mut self, file: &AgentFile) {
         let install = install(Agent::Codex, file.scope);
-        let advice = if file.is_package {
-            IN_CODEX.to_owned()
-        } else {
-            format!("run `{install} --approve`, or {IN_CODEX}")
-        };
+        let mut advice = IN_CODEX.to_owned();
+        if !file.is_package {
+            advice = format!("run `{install} --approve`, or {IN_CODEX}");
+        }
         match codex::problem_of(file, self.project) {
             Ok(None) => self.section.ok("approved in Codex"),
             Ok(Some(problem)) => self.section.problem(format!("{problem}: {advice}")),
@@ -231,12 +234,13 @@ impl<'v> Visit<'v> {
     }
 
     /// Says when the agent loads no hooks of the project, because its user does not trust the folder.
-    fn folder_trust(&mut self, trusted: &TrustedFolders, directory: &Path) {
+    fn folder_trust(&mut self, trusted: &TrustedFolders) {
         let TrustedFolders { list: (file, keys), variable, program, .. } = trusted;
         if std::env::var(variable).as_deref() == Ok("true") {
             return;
         }
-        let settings = value_of(&directory.join(file));
+        let directory = self.agent.place().and_then(FilePlace::user_directory);
+        let settings = value_of(&directory.unwrap_or_default().join(file));
         let project = files::real(self.project);
         for key in keys {
             for folder in settings[key].as_array().into_iter().flatten() {
@@ -274,7 +278,6 @@ impl<'v> Visit<'v> {
                     self.section.about(&entry.event, self.grade(&entry.event), text);
                 }
             }
-            self.calls.push(call);
             self.programs.entry(call.options.program.clone()).or_insert(file.scope);
         }
         for event in others {
@@ -305,7 +308,7 @@ impl<'v> Visit<'v> {
             let firing = self.firing(event);
             if !firing.is_empty() {
                 let names: Vec<&str> = firing.iter().map(|native| native.name).collect();
-                let (grade, text) = self.seen(firing);
+                let (grade, text) = self.seen(&firing);
                 self.section.about(&format!("{event} ({})", names.join(", ")), grade, text);
             } else if self.agent.firing(event).is_empty() {
                 // The silence of a guard would let something through.
@@ -318,25 +321,36 @@ impl<'v> Visit<'v> {
     }
 
     /// Returns the agent's events with an entry that have hooks of `event` run.
-    fn firing(&self, event: Event) -> Vec<&'v NativeEvent> {
-        let mut firing: Vec<&NativeEvent> = Vec::new();
-        for call in &self.calls {
-            if call.native.fires(self.agent).contains(&event) && !firing.contains(&call.native) {
-                firing.push(call.native);
+    fn firing(&self, event: Event) -> Vec<NativeEvent> {
+        let mut firing = Vec::new();
+        for entry in self.files.iter().flat_map(AgentFile::ours) {
+            if let Some(call) = &entry.call
+                && call.native.fires(self.agent).contains(&event)
+                && !firing.contains(call.native)
+            {
+                firing.push(*call.native);
             }
         }
         firing
     }
 
     /// Says when the agent called last for one of `events`.
-    fn seen<'n>(&self, events: impl IntoIterator<Item = &'n NativeEvent>) -> (Grade, String) {
+    fn seen(&self, events: &[NativeEvent]) -> (Grade, String) {
         let Some((is_here, time, directory)) = self.last_seen(events) else {
             return (Grade::Warning, "never seen firing yet".to_owned());
         };
         let ago = spoken(time.elapsed().unwrap_or_default());
-        if let Some(changed) = self.changed_since(time) {
-            let text = format!("last seen {ago} ago, and not since {} changed", changed.display());
-            return (Grade::Warning, text);
+        for file in self.files {
+            // The change may have turned the hooks off.
+            if file.is_installed()
+                && let Ok(metadata) = file.path.metadata()
+                && let Ok(changed) = metadata.modified()
+                && changed > time
+            {
+                let path = file.path.display();
+                let text = format!("last seen {ago} ago, and not since {path} changed");
+                return (Grade::Warning, text);
+            }
         }
         if is_here {
             return (Grade::Ok, format!("last seen {ago} ago"));
@@ -344,25 +358,8 @@ impl<'v> Visit<'v> {
         (Grade::Warning, format!("never seen in this project; last in {directory}, {ago} ago"))
     }
 
-    /// Returns a file with entries of hookexec that changed after `time`. It may hold what turns them off.
-    fn changed_since(&self, time: SystemTime) -> Option<&'v Path> {
-        for file in self.files {
-            if file.is_installed()
-                && let Ok(metadata) = file.path.metadata()
-                && let Ok(changed) = metadata.modified()
-                && changed > time
-            {
-                return Some(&file.path);
-            }
-        }
-        None
-    }
-
     /// Returns whether the last call was in the project, when it was, and in which directory.
-    fn last_seen<'n>(
-        &self,
-        events: impl IntoIterator<Item = &'n NativeEvent>,
-    ) -> Option<(bool, SystemTime, String)> {
+    fn last_seen(&self, events: &[NativeEvent]) -> Option<(bool, SystemTime, String)> {
         let project = files::real(self.project);
         let mut last = None;
         for native in events {

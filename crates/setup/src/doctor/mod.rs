@@ -8,7 +8,7 @@ mod switches;
 use std::path::Path;
 use std::time::Duration;
 
-use hookexec::config::Severity;
+use hookexec_files::source::Location;
 use hookexec_files::text::counted;
 use hookexec_project::Check;
 use hookexec_project::policy::{Policy, now, spoken};
@@ -52,14 +52,12 @@ pub struct Finding {
 impl Finding {
     /// Returns it on one line.
     pub fn line(&self) -> String {
-        let Self { about, text, .. } = self;
-        match about.as_slice() {
-            [] => text.clone(),
-            [shown @ .., _] if shown.len() < 6 => format!("{}: {text}", about.join(", ")),
-            _ => {
-                let (shown, hidden) = about.split_at(6);
-                format!("{} and {} more: {text}", shown.join(", "), hidden.len())
-            }
+        let (text, count) = (&self.text, self.about.len());
+        let shown = self.about[..count.min(6)].join(", ");
+        match count {
+            0 => text.clone(),
+            1..=6 => format!("{shown}: {text}"),
+            _ => format!("{shown} and {} more: {text}", count - 6),
         }
     }
 }
@@ -120,19 +118,18 @@ impl Section {
 /// Returns what is found about the hooks files.
 pub fn hooks(check: &Check, project: &Path) -> Section {
     let mut section = Section::new("Hooks");
-    let mut troubled: Vec<&Path> = Vec::new();
-    let mut errors = check.problems.iter().collect::<Vec<_>>();
-    errors.retain(|problem| problem.severity == Severity::Error);
+    let (mut troubled, mut errors) = (Vec::new(), Vec::new());
+    for problem in check.problems.iter() {
+        if problem.is_error() {
+            errors.push(&problem.message);
+            troubled.extend(problem.location.as_ref().map(Location::path));
+        }
+    }
     if !errors.is_empty() {
         section.problem(format!(
             "{} in the hooks files: every guarded event is denied; `hookexec check` shows them",
             counted(errors.len(), "error")
         ));
-    }
-    for error in &errors {
-        if let Some(location) = &error.location {
-            troubled.push(location.path());
-        }
     }
     for problem in check.left_out.iter() {
         section.problem(problem.to_string());
@@ -141,7 +138,7 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
         let path = file.location.path();
         troubled.push(path);
         // The errors of a file that can't be loaded are counted above.
-        if !path.exists() || !errors.iter().any(|error| file.cause.contains(&error.message)) {
+        if !path.exists() || !errors.iter().any(|error| file.cause.contains(*error)) {
             section.problem(format!("{}: {}; {}", path.display(), file.cause, file.remedy));
         }
     }
@@ -154,12 +151,9 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
     }
     let guards = check.configured().next().is_some() || !check.failed.is_empty();
     if errors.is_empty() && (check.files.is_empty() || !guards) {
-        let found = if check.files.is_empty() {
-            "no hooks file was found"
-        } else {
-            "no hook is configured"
-        };
-        section.problem(format!("{found}: nothing is guarded; run `hookexec init --user`"));
+        let lacking =
+            if check.files.is_empty() { "hooks file was found" } else { "hook is configured" };
+        section.problem(format!("no {lacking}: nothing is guarded; run `hookexec init --user`"));
     }
     for file in &check.files {
         if !troubled.contains(&file.as_path()) {
@@ -173,38 +167,33 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
 pub fn policies(policies: &[Policy]) -> Option<Section> {
     let mut section = Section::new("Policies");
     for policy in policies {
-        add_policy(&mut section, policy);
-    }
-    if section.findings.is_empty() { None } else { Some(section) }
-}
-
-fn add_policy(section: &mut Section, policy: &Policy) {
-    let (source, state) = (&policy.settings.source, &policy.state);
-    if let Some(failure) = &policy.failure {
-        let place = &policy.settings.location;
-        section.problem(format!(
-            "{place}: {failure}. Nothing that is guarded passes: run `hookexec policy refresh`"
-        ));
-    } else if let Some(in_force) = &state.in_force {
-        // After this time no timer seems to refresh the policy.
-        let grade =
-            if in_force.age() > Duration::from_hours(24) { Grade::Warning } else { Grade::Ok };
-        let (from, age) = (&in_force.source, spoken(in_force.age()));
-        let text = format!(
-            "{from}: version {} (sha256:{}), which the source last had {age} ago",
-            in_force.version, in_force.digest
-        );
-        section.add(grade, text);
-        if policy.current().is_none() {
-            section.warning(format!(
-                "{source}: this source, with this key, has given no policy yet; the one of {from} stays \
-                 in force"
+        let (source, state) = (&policy.settings.source, &policy.state);
+        if let Some(failure) = &policy.failure {
+            let place = &policy.settings.location;
+            section.problem(format!(
+                "{place}: {failure}. Nothing that is guarded passes: run `hookexec policy refresh`"
             ));
+        } else if let Some(in_force) = &state.in_force {
+            // After this time no timer seems to refresh the policy.
+            let is_old = in_force.age() > Duration::from_hours(24);
+            let (from, age) = (&in_force.source, spoken(in_force.age()));
+            let (version, digest) = (in_force.version, &in_force.digest);
+            section.add(
+                if is_old { Grade::Warning } else { Grade::Ok },
+                format!("{from}: version {version} (sha256:{digest}), which the source last had {age} ago"),
+            );
+            if policy.current().is_none() {
+                section.warning(format!(
+                    "{source}: this source, with this key, has given no policy yet; the one of {from} stays \
+                     in force"
+                ));
+            }
+        }
+        if !state.problem.is_empty() {
+            let ago = spoken(Duration::from_secs(now().saturating_sub(state.failed_at)));
+            let problem = &state.problem;
+            section.warning(format!("{source}: the last refresh failed {ago} ago: {problem}"));
         }
     }
-    if !state.problem.is_empty() {
-        let ago = spoken(Duration::from_secs(now().saturating_sub(state.failed_at)));
-        let problem = &state.problem;
-        section.warning(format!("{source}: the last refresh failed {ago} ago: {problem}"));
-    }
+    if section.findings.is_empty() { None } else { Some(section) }
 }

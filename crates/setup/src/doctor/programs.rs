@@ -64,9 +64,8 @@ pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile
         && Some(&installed) > version_numbers(version).as_ref()
     {
         let installed = installed.map(|number| number.to_string()).join(".");
-        section.ok(format!(
-            "{program} {installed} is newer than {version}, with which hookexec was last measured"
-        ));
+        let last = format!("{version}, with which hookexec was last measured");
+        section.ok(format!("{program} {installed} is newer than {last}"));
     }
     if agent != Agent::ClaudeCode {
         return;
@@ -79,11 +78,9 @@ pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile
                 && let Some(rest) = line.strip_prefix("- ")
                 && let Some(mistake) = rest.strip_prefix(&*file.path.to_string_lossy())
             {
-                let mistake = mistake.trim_start_matches([' ', '›']);
-                section.problem(format!(
-                    "{}: Claude Code reads nothing of this file: {mistake}",
-                    file.path.display()
-                ));
+                let (path, mistake) = (file.path.display(), mistake.trim_start_matches([' ', '›']));
+                section
+                    .problem(format!("{path}: Claude Code reads nothing of this file: {mistake}"));
             }
         }
     }
@@ -92,10 +89,8 @@ pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile
 /// Returns the first three numbers of a version.
 pub fn version_numbers(text: &str) -> Option<[u64; 3]> {
     for word in text.split(|letter: char| !letter.is_ascii_digit() && letter != '.') {
-        let mut parts = word.split('.').map(str::parse);
-        if let (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch))) =
-            (parts.next(), parts.next(), parts.next())
-        {
+        let numbers: Vec<u64> = word.split('.').map_while(|part| part.parse().ok()).collect();
+        if let [major, minor, patch, ..] = numbers[..] {
             return Some([major, minor, patch]);
         }
     }

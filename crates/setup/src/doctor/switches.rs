@@ -15,20 +15,17 @@ use crate::settings::{Scope, beside, value_of};
 /// Says which switches turn hooks off. The administrator's files are looked for below `root`.
 pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, root: &Path) {
     let Some(AgentFile { agent, .. }) = files.first() else { return };
-    // The administrator's files are of no scope.
-    let mut places: BTreeMap<PathBuf, Option<Scope>> = BTreeMap::new();
-    for (path, scope) in own_files(*agent, files, project) {
-        places.entry(path).or_insert(Some(scope));
-    }
+    let mut places = own_files(*agent, files, project);
     if let Some(layout) = agent.settings() {
-        for path in managed_files(layout, root) {
-            places.insert(path, None);
-        }
+        add_managed_files(&mut places, layout, root);
     }
     for (path, scope) in places {
         let file = value_of(&path);
         for switch in agent.off_switches() {
-            if let Some(value) = value_off(switch, &path, &file, scope) {
+            if switch.file.is_some_and(|name| !path.ends_with(name)) {
+                continue;
+            }
+            if let Some(value) = value_off(switch, &file, scope) {
                 let (keys, effect) = (switch.keys.join("."), effect(switch));
                 section.problem(format!("{}: `{keys}: {value}` {effect}", path.display()));
                 break;
@@ -46,46 +43,54 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
     }
 }
 
-/// Returns the files of the user and the project that may have switches.
-fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Vec<(PathBuf, Scope)> {
-    let mut found = Vec::new();
-    for file in files {
-        found.push((file.path.clone(), file.scope));
-        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
-            found.push((beside(&file.path, package.file), file.scope));
-        }
-    }
-    let (Some(layout), Some(place)) = (agent.settings(), agent.place()) else { return found };
-    let (directory, name) = place.in_project();
-    for other in &layout.switch_files {
-        for file in files {
-            if file.scope == Scope::User && !other.starts_with("..") {
-                found.push((beside(&file.path, other), Scope::User));
+/// The files that may have switches. The administrator's are of no scope.
+type Places = BTreeMap<PathBuf, Option<Scope>>;
+
+/// Returns the files of the user and the project that may have switches. One that is both is the user's.
+fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Places {
+    let mut found = Places::new();
+    if let (Some(layout), Some(place)) = (agent.settings(), agent.place()) {
+        let (directory, name) = place.in_project();
+        for other in &layout.switch_files {
+            for above in up_to_repository(project) {
+                let path = beside(&above.join(directory).join(name), other);
+                found.insert(path, Some(Scope::Project));
+            }
+            for file in files {
+                if file.scope == Scope::User && !other.starts_with("..") {
+                    found.insert(beside(&file.path, other), Some(Scope::User));
+                }
             }
         }
-        for place in up_to_repository(project) {
-            found.push((beside(&place.join(directory).join(name), other), Scope::Project));
+    }
+    for file in files.iter().rev() {
+        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
+            found.insert(beside(&file.path, package.file), Some(file.scope));
         }
+        found.insert(file.path.clone(), Some(file.scope));
     }
     found
 }
 
+/// Adds the administrator's files. A directory stands for the JSON files in it.
+fn add_managed_files(places: &mut Places, layout: &HookSettings, root: &Path) {
+    for file in &layout.managed_files {
+        let path = match file.strip_prefix('$') {
+            Some(variable) => env::var_os(variable).unwrap_or_default().into(),
+            None => root.join(file.trim_start_matches('/')),
+        };
+        for inside in std::fs::read_dir(&path).into_iter().flatten().flatten() {
+            if inside.path().extension() == Some("json".as_ref()) {
+                places.insert(inside.path(), None);
+            }
+        }
+        places.insert(path, None);
+    }
+}
+
 /// Returns the value of a switch in a file, if it turns hooks off.
-fn value_off<'v>(
-    switch: &OffSwitch,
-    path: &Path,
-    file: &'v Value,
-    scope: Option<Scope>,
-) -> Option<&'v Value> {
-    if let Some(name) = switch.file
-        && !path.ends_with(name)
-    {
-        return None;
-    }
-    let mut value = file;
-    for key in &switch.keys {
-        value = value.get(key)?;
-    }
+fn value_off<'v>(switch: &OffSwitch, file: &'v Value, scope: Option<Scope>) -> Option<&'v Value> {
+    let value = file.pointer(&format!("/{}", switch.keys.join("/")))?;
     let is_off = match switch.off {
         OffValue::Is(off) => !value.is_null() && *value != !off,
         OffValue::Variable => {
@@ -135,26 +140,6 @@ fn excludes(patterns: &Value) -> bool {
         }
     }
     false
-}
-
-/// Returns the administrator's files. A directory stands for the JSON files in it.
-fn managed_files(layout: &HookSettings, root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for file in &layout.managed_files {
-        let path = match file.strip_prefix('$') {
-            Some(variable) => env::var_os(variable).unwrap_or_default().into(),
-            None => root.join(file.trim_start_matches('/')),
-        };
-        let Ok(directory) = std::fs::read_dir(&path) else {
-            found.push(path);
-            continue;
-        };
-        let mut inside: Vec<PathBuf> = directory.flatten().map(|entry| entry.path()).collect();
-        inside.retain(|path| path.extension() == Some("json".as_ref()));
-        inside.sort();
-        found.extend(inside);
-    }
-    found
 }
 
 #[cfg(test)]

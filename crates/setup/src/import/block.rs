@@ -5,14 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec::Event;
-use hookexec::config::Diagnostics;
-use hookexec::config::hooks_block;
+use hookexec::config::{Diagnostics, hooks_block};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::source::SourceFile;
 
-use super::tree::{Entries, NOWHERE, get, list_of, made, mapping, put, set};
-use super::yaml;
+use super::yaml::{self, Entries, NOWHERE, list_of, made, mapping, put, set};
 
 /// The keys that PicoClaw has in its block beside events.
 const PICOCLAWS_KEYS: [&str; 4] = ["enabled", "defaults", "builtins", "processes"];
@@ -21,6 +19,8 @@ const PICOCLAWS_KEYS: [&str; 4] = ["enabled", "defaults", "builtins", "processes
 pub(super) struct Import<'n> {
     /// Knows what can't be imported, as errors, and what is imported as something else.
     pub(super) reader: Reader,
+    /// How long a hook may take without a `timeout`, if the engine says so.
+    pub(super) timeout: Option<&'static str>,
     /// The keys of PicoClaw.
     settings: Entries<'n>,
     /// The items of each event, each with one hook.
@@ -46,7 +46,8 @@ pub struct Imported {
 impl<'n> Import<'n> {
     pub(super) fn new(path: &Path, text: &str) -> Self {
         let reader = Reader::new(Arc::new(SourceFile::new(path, text)));
-        Self { reader, settings: vec![], events: BTreeMap::new(), hook_count: 0, own_entries: 0 }
+        let (settings, events) = (Vec::new(), BTreeMap::new());
+        Self { reader, timeout: None, settings, events, hook_count: 0, own_entries: 0 }
     }
 
     /// Returns a key of the whole file that must be there.
@@ -60,9 +61,9 @@ impl<'n> Import<'n> {
 
     /// Adds a hook, if hookexec takes it, behind the `limits` of its group: a matcher and a condition.
     pub(super) fn add_hook(&mut self, event: Event, limits: &Node<'n>, mut hook: Node<'n>) {
-        let kind = get(&hook, "type").and_then(Node::as_text).unwrap_or_default();
+        let kind = hook.get("type").and_then(Node::as_text).unwrap_or_default();
         // A model hook of ours has its model in `with`; the prompt of docker-agent's is a template.
-        if kind == "evaluator" || kind == "model" && get(&hook, "model").is_some() {
+        if kind == "evaluator" || kind == "model" && hook.get("model").is_some() {
             let problem = format!("a hook of type `{kind}` can't be imported");
             let hint = "write a hook of `type: model` by hand (`hookexec docs configuration`)";
             self.reader.error_with_hint(&hook, problem, hint);
@@ -107,7 +108,7 @@ impl<'n> Import<'n> {
             if self.reader.errors() > errors {
                 continue;
             }
-            let Some(hooks) = get(item, "hooks") else {
+            let Some(hooks) = item.get("hooks") else {
                 self.add_hook(event, &mapping(&NOWHERE), item.clone());
                 continue;
             };
@@ -115,13 +116,12 @@ impl<'n> Import<'n> {
             if let Value::Map(entries) = &mut limits.value {
                 entries.retain(|(key, _)| key.as_text() != Some("hooks"));
             }
-            let mut is_empty = true;
-            for hook in hooks.one_or_many() {
-                self.add_hook(event, &limits, hook.clone());
-                is_empty = false;
-            }
-            if is_empty {
+            let hooks = hooks.one_or_many();
+            if hooks.is_empty() {
                 self.reader.error(item, "an entry without a hook in `hooks`");
+            }
+            for hook in hooks {
+                self.add_hook(event, &limits, hook.clone());
             }
         }
     }
@@ -138,15 +138,10 @@ impl<'n> Import<'n> {
         true
     }
 
-    /// Returns the block as YAML, and what is not in it, if the file could be read. Hooks without a
-    /// `timeout` get the one given.
-    pub(super) fn finish(
-        self,
-        is_read: Option<()>,
-        timeout: Option<&str>,
-    ) -> Result<Imported, Diagnostics> {
+    /// Returns the block as YAML, and what is not in it, if the file could be read.
+    pub(super) fn finish(self, is_read: Option<()>) -> Result<Imported, Diagnostics> {
         let mut file = mapping(&NOWHERE);
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = self.timeout {
             set(&mut file, "defaults", serde_json::json!({ "timeout": timeout }));
         }
         let mut block = Node { value: Value::Map(self.settings), span: NOWHERE };

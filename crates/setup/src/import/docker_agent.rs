@@ -6,7 +6,7 @@ use hookexec_files::suggest;
 use serde_json::Value as Json;
 
 use super::block::Import;
-use super::tree::{mapping, set};
+use super::yaml::{mapping, set};
 
 /// The flags of an agent that stand for a builtin hook.
 const FLAGS: [(&str, &[Event]); 4] = [
@@ -22,16 +22,11 @@ const FLAGS: [(&str, &[Event]); 4] = [
 /// Reads the hooks of the agent called `name`, and those that its flags stand for. Everything else
 /// in the file is docker-agent's to judge. Returns `None` if the file has no such agent, or it has no
 /// hooks, which is reported.
-pub(super) fn read<'n>(
-    import: &mut Import<'n>,
-    root: &'n Node<'n>,
-    name: Option<&str>,
-) -> Option<()> {
+pub(super) fn read<'n>(import: &mut Import<'n>, root: &'n Node<'n>, name: &str) -> Option<()> {
     let node = import.key(root, "agents")?;
     let reader = &mut import.reader;
     let agents = reader.open_fields(node, "`agents`")?;
-    // No agent has an empty name, so without a name the error lists those to choose from.
-    let Some(agent) = agents.get(name.unwrap_or_default()) else {
+    let Some(agent) = agents.get(name) else {
         let names: Vec<&str> = agents.iter().map(|(name, ..)| name).collect();
         let hint = format!("the file has: {}", names.join(", "));
         return reader.refuse_with_hint(node, "choose an agent with `--agent NAME`", hint);

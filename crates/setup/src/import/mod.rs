@@ -2,30 +2,25 @@
 
 mod block;
 mod docker_agent;
-mod hook;
 mod settings;
-mod tree;
 mod yaml;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use hookexec::config::Diagnostics;
-use hookexec::config::read_text;
+use hookexec::config::{Diagnostics, read_text};
 use hookexec_agents::Agent;
 use hookexec_files::node::Node;
 use hookexec_files::plain;
 use hookexec_files::reader::Reader;
-use serde_json::Value as Json;
 
 use crate::settings::SettingsError;
 use crate::settings::inspect::AgentFile;
-use crate::settings::text::parse;
+use crate::settings::text::plain_json;
 use block::Import;
 pub use block::Imported;
 use settings::format;
-use tree::{NOWHERE, made};
 use yaml::inline;
 
 /// A file of another engine.
@@ -67,13 +62,8 @@ const DOCKER_AGENT: &str = "docker-agent";
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file can't be read.
-    #[error("{}: {cause}", file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        cause: SettingsError,
-    },
+    #[error("{}: {}", .0.display(), .1)]
+    Unreadable(PathBuf, SettingsError),
     /// It has no hooks.
     #[error("{0}")]
     Hooks(Diagnostics),
@@ -82,30 +72,27 @@ pub enum ImportError {
 impl Source {
     /// Reads the hooks of the file, which has this text. Of a docker-agent file they are those of `agent`.
     pub fn read(&self, text: &str, agent: Option<&str>) -> Result<Imported, ImportError> {
+        // No agent has an empty name, so without a name the error lists those to choose from.
+        let agent = agent.unwrap_or_default();
         let file = &self.file;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if self.engine == DOCKER_AGENT {
-            let imported = read_text(file, text, |_: &mut Reader, root: &Node<'_>| {
-                let mut import = Import::new(file, text);
-                let is_read = docker_agent::read(&mut import, root, agent);
-                Some(import.finish(is_read, None))
-            });
-            return imported.flatten().map_err(ImportError::Hooks);
-        }
-        let root = match parse(text) {
-            Ok(Some(json)) => tree::of_json(&json),
-            Ok(None) => made(Json::Null, &NOWHERE),
-            Err(cause) => return Err(ImportError::Unreadable { file: file.clone(), cause }),
+        let yaml = match self.engine.as_str() {
+            DOCKER_AGENT => Ok(text.to_owned()),
+            // JSON is YAML as well.
+            _ => plain_json(text),
         };
-        let mut import = Import::new(file, text);
-        let imported = if let Ok(agent) = self.engine.parse() {
-            settings::read(agent, import, &root)
-        } else {
-            // PicoClaw's `config.json`.
-            let is_read = import.key(&root, "hooks").and_then(|hooks| import.add_block(hooks));
-            import.finish(is_read, None)
-        };
-        imported.map_err(ImportError::Hooks)
+        let yaml = yaml.map_err(|cause| ImportError::Unreadable(file.clone(), cause))?;
+        let imported = read_text(file, &yaml, |_: &mut Reader, root: &Node<'_>| {
+            let mut import = Import::new(file, text);
+            let is_read = match (self.engine.as_str(), self.engine.parse()) {
+                (_, Ok(engine)) => settings::read(engine, &mut import, root),
+                (DOCKER_AGENT, _) => docker_agent::read(&mut import, root, agent),
+                // PicoClaw's `config.json`.
+                _ => import.key(root, "hooks").and_then(|hooks| import.add_block(hooks)),
+            };
+            Some(import.finish(is_read))
+        });
+        imported.flatten().map_err(ImportError::Hooks)
     }
 
     /// Returns the comment at the head of the hooks file.

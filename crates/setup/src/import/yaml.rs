@@ -1,101 +1,135 @@
-//! Values of a hooks file as YAML.
+//! Values of a hooks file that is made of another file, and their YAML. Each knows its place in that file.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
+use serde_json::Value as Json;
 
-use super::tree::get;
+/// The entries of a mapping.
+pub(super) type Entries<'n> = Vec<(Node<'n>, Node<'n>)>;
+
+/// The place of a value that stands for nothing in the file.
+pub(super) const NOWHERE: Range<usize> = 0..0;
+
+/// Returns a value that is made for what stands at `place`.
+pub(super) fn made(value: impl Into<Json>, place: &Range<usize>) -> Node<'static> {
+    let value = match value.into() {
+        Json::Null => Value::Null,
+        Json::Bool(truth) => Value::Bool(truth),
+        Json::Number(number) => Value::Number(number),
+        Json::String(text) => Value::Text(text.into()),
+        Json::Array(items) => {
+            Value::List(items.into_iter().map(|item| made(item, place)).collect())
+        }
+        Json::Object(members) => {
+            let mut entries = Vec::new();
+            for (key, value) in members {
+                entries.push((made(key, &NOWHERE), made(value, place)));
+            }
+            Value::Map(entries)
+        }
+    };
+    // The file has another value there, which a number or a truth value would be written as.
+    let is_written_there = matches!(value, Value::Bool(_) | Value::Number(_));
+    Node { value, span: if is_written_there { NOWHERE } else { place.clone() } }
+}
+
+/// Returns a mapping that is made for what stands at `place`.
+pub(super) fn mapping(place: &Range<usize>) -> Node<'static> {
+    Node { value: Value::Map(Vec::new()), span: place.clone() }
+}
+
+/// Adds a key to a mapping.
+pub(super) fn put<'n>(mapping: &mut Node<'n>, key: &str, value: Node<'n>) {
+    if let Value::Map(entries) = &mut mapping.value {
+        entries.push((made(key, &NOWHERE), value));
+    }
+}
+
+/// Adds a key with a value that is made for what stands at the place of the mapping.
+pub(super) fn set(mapping: &mut Node<'_>, key: &str, value: impl Into<Json>) {
+    let value = made(value, &mapping.span);
+    put(mapping, key, value);
+}
+
+pub(super) fn list_of(items: Vec<Node<'_>>) -> Node<'_> {
+    Node { value: Value::List(items), span: NOWHERE }
+}
 
 /// Returns a mapping as YAML, each entry on a line of its own, with the line of the file that `reader`
-/// reads above each hook.
+/// reads above each hook. The reader knows how a value is written there.
 pub(super) fn written(reader: &Reader, mapping: &Node<'_>) -> String {
-    let mut writer = Writer { reader, text: String::new() };
-    writer.entries(mapping, 0);
-    writer.text
+    let mut text = String::new();
+    write_entries(&mut text, reader, mapping, 0);
+    text
 }
 
-struct Writer<'r> {
-    /// Knows how a value is written in the file that it comes from, and on which line.
-    reader: &'r Reader,
-    text: String,
+fn write_entries(text: &mut String, reader: &Reader, mapping: &Node<'_>, indent: usize) {
+    for (key, value) in mapping.as_map().unwrap_or_default() {
+        let key = on_one_line(reader, key);
+        let _ = write!(text, "{:indent$}{key}:", "");
+        write_value(text, reader, value, indent + 2);
+    }
 }
 
-impl Writer<'_> {
-    fn entries(&mut self, mapping: &Node<'_>, indent: usize) {
-        for (key, value) in mapping.as_map().unwrap_or_default() {
-            let key = self.on_one_line(key);
-            let _ = write!(self.text, "{:indent$}{key}:", "");
-            self.value(value, indent + 2);
+/// Writes a value behind its key: mappings and texts of several lines as blocks.
+fn write_value(text: &mut String, reader: &Reader, node: &Node<'_>, indent: usize) {
+    match &node.value {
+        Value::Text(lines) if fits_a_block(lines) => {
+            text.push_str(" |-\n");
+            for line in lines.split('\n') {
+                let indent = if line.is_empty() { 0 } else { indent };
+                let _ = writeln!(text, "{:indent$}{line}", "");
+            }
         }
-    }
-
-    /// Writes a value behind its key: mappings and texts of several lines as blocks.
-    fn value(&mut self, node: &Node<'_>, indent: usize) {
-        match &node.value {
-            Value::Text(text) if fits_a_block(text) => {
-                self.text.push_str(" |-\n");
-                for line in text.split('\n') {
-                    let indent = if line.is_empty() { 0 } else { indent };
-                    let _ = writeln!(self.text, "{:indent$}{line}", "");
+        Value::Map(_) if is_block(node) => {
+            text.push('\n');
+            write_entries(text, reader, node, indent);
+        }
+        Value::List(items) if !items.is_empty() && items.iter().all(is_block) => {
+            text.push('\n');
+            for item in items {
+                if item.get("type").is_some() {
+                    let line = reader.location(item).line();
+                    let _ = writeln!(text, "{:indent$}# line {line}", "");
                 }
+                let dash = text.len() + indent;
+                write_entries(text, reader, item, indent + 2);
+                text.replace_range(dash..=dash, "-");
             }
-            Value::Map(_) if is_block(node) => {
-                self.text.push('\n');
-                self.entries(node, indent);
-            }
-            Value::List(items) if !items.is_empty() && items.iter().all(is_block) => {
-                self.text.push('\n');
-                self.items(items, indent);
-            }
-            _ => {
-                let value = self.on_one_line(node);
-                let _ = writeln!(self.text, " {value}");
-            }
+        }
+        _ => {
+            let value = on_one_line(reader, node);
+            let _ = writeln!(text, " {value}");
         }
     }
+}
 
-    /// Writes mappings as a list.
-    fn items(&mut self, items: &[Node<'_>], indent: usize) {
-        for item in items {
-            if get(item, "type").is_some() {
-                let line = self.reader.location(item).line();
-                let _ = writeln!(self.text, "{:indent$}# line {line}", "");
-            }
-            let dash = self.text.len() + indent;
-            self.entries(item, indent + 2);
-            self.text.replace_range(dash..=dash, "-");
+fn on_one_line(reader: &Reader, node: &Node<'_>) -> String {
+    let written = reader.written(node);
+    match &node.value {
+        // As a text it means exactly what is written. A value that is made here has the place of something
+        // else.
+        Value::Bool(_) | Value::Number(_) if !written.is_empty() && consists_of(written, "+-.") => {
+            written.to_owned()
         }
-    }
-
-    fn on_one_line(&self, node: &Node<'_>) -> String {
-        match &node.value {
-            Value::Null => "null".to_owned(),
-            Value::Bool(truth) => self.as_written(node, &truth.to_string()),
-            Value::Number(number) => self.as_written(node, &number.to_string()),
-            Value::Text(text) => inline(text),
-            Value::List(items) => {
-                let items: Vec<String> = items.iter().map(|item| self.on_one_line(item)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Value::Map(entries) => {
-                let mut written = Vec::new();
-                for (key, value) in entries {
-                    written.push([self.on_one_line(key), self.on_one_line(value)].join(": "));
-                }
-                format!("{{{}}}", written.join(", "))
-            }
+        Value::Null => "null".to_owned(),
+        Value::Bool(truth) => truth.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => inline(text),
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(|item| on_one_line(reader, item)).collect();
+            format!("[{}]", items.join(", "))
         }
-    }
-
-    /// Returns a number or a word as it is written, because as a text it means exactly that. A value
-    /// that is made here has the place of something else.
-    fn as_written(&self, node: &Node<'_>, value: &str) -> String {
-        let written = self.reader.written(node);
-        if !written.is_empty() && consists_of(written, "+-.") {
-            return written.to_owned();
+        Value::Map(entries) => {
+            let mut written = Vec::new();
+            for (key, value) in entries {
+                written.push([on_one_line(reader, key), on_one_line(reader, value)].join(": "));
+            }
+            format!("{{{}}}", written.join(", "))
         }
-        value.to_owned()
     }
 }
 
@@ -126,7 +160,7 @@ pub(super) fn inline(text: &str) -> String {
 }
 
 /// Returns whether a text has nothing but letters, digits and `others`.
-fn consists_of(text: &str, others: &str) -> bool {
+pub(super) fn consists_of(text: &str, others: &str) -> bool {
     text.chars().all(|letter| letter.is_ascii_alphanumeric() || others.contains(letter))
 }
 
@@ -138,7 +172,6 @@ mod tests {
     use hookexec::config::Command;
     use hookexec_files::source::SourceFile;
 
-    use super::super::tree::{NOWHERE, list_of, mapping, put, set};
     use super::*;
 
     #[test]

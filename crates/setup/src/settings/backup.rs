@@ -1,12 +1,12 @@
 //! The backup of a settings file: its text before hookexec came into it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec_files::directories::state_directory;
 use hookexec_files::files;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 use super::inspect::AgentFile;
 use super::{SettingsError, store};
@@ -21,10 +21,8 @@ pub struct Backup {
 }
 
 /// The content of a backup.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Kept {
-    /// The settings file, for a person who looks into the backup.
-    settings: PathBuf,
     /// The text before; `None` if there was no file.
     before: Option<String>,
     /// The text with hookexec in it.
@@ -50,14 +48,10 @@ impl Backup {
 
     /// Returns the text of the file without hookexec: byte by byte as it was, if nothing changed since.
     /// `None` for a file that `install` made and that holds nothing else.
-    pub fn text_without_hookexec(
-        &self,
-        file: &AgentFile,
-        current: Option<&str>,
-    ) -> Result<Option<String>, SettingsError> {
-        let Some(current) = current else { return Ok(None) };
+    pub fn text_without_hookexec(&self, file: &AgentFile) -> Result<Option<String>, SettingsError> {
+        let Some(current) = &file.text else { return Ok(None) };
         let Some(kept) = &self.kept else { return Ok(Some(file.without(current)?)) };
-        if kept.installed == current {
+        if kept.installed == *current {
             return Ok(kept.before.clone());
         }
         let text = file.without(current)?;
@@ -68,17 +62,14 @@ impl Backup {
     /// Keeps the text `before`, and the text with hookexec in it, by which it is recognized again.
     pub fn keep(
         &self,
-        settings: &Path,
+        file: &AgentFile,
         before: Option<&str>,
-        installed: &str,
+        after: &str,
     ) -> Result<(), KeepError> {
-        let kept = Kept {
-            settings: settings.to_owned(),
-            before: before.map(str::to_owned),
-            installed: installed.to_owned(),
-        };
-        let json = serde_json::to_string_pretty(&kept).map_err(io::Error::from);
-        let written = json.and_then(|json| files::replace_private(&self.path, json.as_bytes()));
+        // The path is for a person who looks into the backup.
+        let settings = file.path.to_string_lossy();
+        let kept = json!({ "settings": settings, "before": before, "installed": after });
+        let written = files::replace_private(&self.path, format!("{kept:#}").as_bytes());
         written.map_err(KeepError::writing(&self.path))
     }
 

@@ -7,8 +7,6 @@ use hookexec_agents::{Agent, NativeEvent};
 use hookexec_calls::commands_of_text;
 use hookexec_calls::shell::quoted;
 
-use crate::system::HAS_SH;
-
 /// Denies when hookexec is missing or was killed: most agents take that for permission.
 ///
 /// Exit code 2 is a denial of hookexec's, and keeps its reason. The words around it are the same in
@@ -55,9 +53,8 @@ impl Call {
             return None;
         };
         let native = agent.events().iter().find(|row| row.name == *native)?;
-        let within = within.parse().ok()?;
         let options = CallOptions { program: (*program).to_owned(), ..CallOptions::default() };
-        let mut call = Self { options, agent, native, within };
+        let mut call = Self { options, agent, native, within: within.parse().ok()? };
         for flag in flags.chunks(2) {
             match flag {
                 ["--connect", socket] => call.options.socket = Some((*socket).to_owned()),
@@ -66,9 +63,8 @@ impl Call {
             }
         }
         // Another spelling may mean something else to a shell.
-        let is_same = call.command() == command;
         let is_one_source = call.options.socket.is_none() || call.options.configs.is_empty();
-        if is_same && is_one_source { Some(call) } else { None }
+        if is_one_source && call.command() == command { Some(call) } else { None }
     }
 
     /// Returns the command for a shell.
@@ -93,9 +89,10 @@ impl Call {
 /// Returns whether the entry for `native` denies when hookexec is missing or killed.
 ///
 /// At other events exit code 2 would block as well: a missing program would keep the model at work
-/// forever. On Windows no text denies in each of the shells that agents use.
+/// forever. On Windows no text denies in each of the shells that agents use: some use PowerShell or cmd.
 fn denies_without_answer(native: &NativeEvent) -> bool {
-    HAS_SH && native.event.is_some_and(|event| event.contract().failure == FailureMode::Closed)
+    let Some(event) = native.event else { return false };
+    cfg!(unix) && event.contract().failure == FailureMode::Closed
 }
 
 #[cfg(test)]

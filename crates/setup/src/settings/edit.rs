@@ -111,7 +111,7 @@ impl AgentFile {
         for entry in missing {
             let is_one_list = layout.shape == EntryShape::Triggers;
             let list = if is_one_list { "hooks" } else { entry.native.name };
-            text::append(&object, self.root, list, entry.element(layout))?;
+            text::append(&object, self.root(), list, entry.element(layout))?;
         }
         Ok(tree.to_string())
     }
@@ -127,13 +127,11 @@ impl AgentFile {
     /// Returns whether `text` holds nothing but what `install` adds to an empty file.
     pub fn is_bare(&self, text: &str) -> bool {
         let bare: String = text.split_whitespace().collect();
-        if bare.is_empty() || bare == "{}" {
-            return true;
+        let mut of_version = String::new();
+        if let Some(HookSettings { version: Some(version), .. }) = self.agent.settings() {
+            of_version = format!("{{\"version\":{version}}}");
         }
-        let Some(HookSettings { version: Some(version), .. }) = self.agent.settings() else {
-            return false;
-        };
-        bare == format!("{{\"version\":{version}}}")
+        ["", "{}", &of_version].contains(&bare.as_str())
     }
 
     /// Returns the plugin that calls `program` and waits `within` seconds.
@@ -147,7 +145,7 @@ impl AgentFile {
 
     /// Returns the program that the plugin calls, if its text is as `install` writes it.
     pub fn plugin_program(&self) -> Option<String> {
-        let (plugin, text) = (self.plugin()?, self.text.as_deref()?);
+        let (plugin, text) = (self.agent.plugin_text()?, self.text.as_deref()?);
         let (_, program) = text.split_once("process.env.HOOKEXEC ?? ")?;
         let (_, within) = text.split_once("process.env.HOOKEXEC_SECONDS ?? ")?;
         let program = parse_json(program.lines().next()?).ok()?.as_str()?.to_owned();
@@ -188,7 +186,7 @@ mod tests {
             let Some(file) = AgentFile::inspect(agent, Scope::Project, Path::new("/p")) else {
                 continue;
             };
-            let Some(plugin) = file.plugin() else { continue };
+            let Some(plugin) = file.agent.plugin_text() else { continue };
             let text = file.plugin_text(plugin, "/a \"b\"/hookexec", 54);
             assert!(text.contains(r#"process.env.HOOKEXEC ?? "/a \"b\"/hookexec""#), "{text}");
             assert!(text.contains("HOOKEXEC_SECONDS ?? 54"), "{text}");

@@ -23,8 +23,6 @@ pub struct AgentFile {
     pub path: PathBuf,
     /// Whether the agent itself installed hookexec, as a package.
     pub is_package: bool,
-    /// The keys that lead to the events.
-    pub(super) root: &'static [&'static str],
     /// The text; `None` if the file is missing or can't be read.
     pub text: Option<String>,
     /// The entries in it, or why the agent or hookexec can't read it. A plugin and a package count as
@@ -60,44 +58,16 @@ impl AgentFile {
     /// Looks at the file of one scope; `None` without a home directory, or if the agent has no such
     /// file.
     pub fn inspect(agent: Agent, scope: Scope, project: &Path) -> Option<Self> {
-        let (path, root) = path_in(agent, scope, project)?;
-        let (text, error) = match store::read(&path) {
-            Ok(text) => (text, None),
-            Err(error) => (None, Some(error)),
+        let path = path_in(agent, scope, project)?;
+        let (text, entries) = match store::read(&path) {
+            Ok(text) => (text, Ok(Vec::new())),
+            Err(error) => (None, Err(error.into())),
         };
-        let entries = Ok(Vec::new());
-        let mut file = Self { agent, scope, path, is_package: false, root, text, entries };
-        file.entries = match error {
-            Some(error) => Err(error.into()),
-            None => file.read_entries(file.text.as_deref().unwrap_or_default()),
-        };
-        Some(file)
-    }
-
-    /// Returns the events at which another hook comes after those of hookexec, each with its file, under an
-    /// agent where the last hook wins. It reads the hooks of a project first.
-    pub fn later_hooks(files: &[Self]) -> BTreeMap<&str, &Path> {
-        let (mut ours, mut later) = (BTreeSet::new(), BTreeMap::new());
-        for file in files.iter().rev() {
-            let Some(HookSettings { last_hook_wins: true, .. }) = file.agent.settings() else {
-                break;
-            };
-            for entry in file.entries.as_deref().unwrap_or_default() {
-                let event = entry.event.as_str();
-                if entry.is_ours {
-                    ours.insert(event);
-                    later.remove(event);
-                } else if ours.contains(event) {
-                    later.insert(event, file.path.as_path());
-                }
-            }
+        let mut file = Self { agent, scope, path, is_package: false, text, entries };
+        if file.entries.is_ok() {
+            file.entries = file.read_entries(file.text.as_deref().unwrap_or_default());
         }
-        later
-    }
-
-    /// Returns the text of the agent's plugin, if this is the file of one.
-    pub fn plugin(&self) -> Option<&'static str> {
-        self.agent.plugin_text()
+        Some(file)
     }
 
     /// Returns the entries that call hookexec.
@@ -158,32 +128,39 @@ impl AgentFile {
     /// # Errors
     /// The agent reads no hook of the text, or it can't be understood.
     pub fn read_entries(&self, text: &str) -> Result<Vec<Entry>, SettingsError> {
-        self.entries_of(text, true)
+        let Some(layout) = self.agent.settings() else {
+            return Ok(if self.is_plugin(text) { vec![Entry::of_package()] } else { Vec::new() });
+        };
+        let value = self.value(text)?;
+        if layout.without_comments && text::value(text, false).is_err() {
+            return Err(SettingsError::Comments(self.agent.title()));
+        }
+        self.check(layout, &value)?;
+        Ok(self.entries_in(layout, value_at(&value, self.root())))
     }
 
     /// Returns the file with the entries as they are written, also if the agent reads none of them:
     /// they can be taken out.
     #[must_use]
     pub fn with_unread_entries(mut self) -> Self {
-        if let Err(SettingsError::Comments(_) | SettingsError::Entry { .. }) = self.entries {
-            self.entries = self.entries_of(self.text.as_deref().unwrap_or_default(), false);
+        if let Err(SettingsError::Comments(_) | SettingsError::Entry(_)) = self.entries
+            && let (Some(layout), Some(text)) = (self.agent.settings(), &self.text)
+            && let Ok(value) = self.value(text)
+        {
+            self.entries = Ok(self.entries_in(layout, value_at(&value, self.root())));
         }
         self
     }
 
-    fn entries_of(&self, text: &str, is_checked: bool) -> Result<Vec<Entry>, SettingsError> {
-        let Some(layout) = self.agent.settings() else {
-            let is_ours = self.is_plugin(text);
-            return Ok(if is_ours { vec![Entry::of_package()] } else { Vec::new() });
-        };
-        if self.is_toml() {
-            return self.entries_in(layout, &toml::value(text)?, is_checked);
-        }
-        let value = text::value(text, true)?;
-        if is_checked && layout.without_comments && text::value(text, false).is_err() {
-            return Err(SettingsError::Comments(self.agent.title()));
-        }
-        self.entries_in(layout, &value, is_checked)
+    /// Returns the keys that lead to the events.
+    pub(super) fn root(&self) -> &'static [&'static str] {
+        let Some(layout) = self.agent.settings() else { return &[] };
+        let is_older = layout.older_file.is_some_and(|older| self.path.ends_with(older));
+        if is_older { &["hooks"] } else { &layout.root }
+    }
+
+    fn value(&self, text: &str) -> Result<Value, SettingsError> {
+        if self.is_toml() { toml::value(text) } else { text::value(text, true) }
     }
 
     /// Returns whether the settings are TOML.
@@ -205,39 +182,29 @@ pub(crate) fn up_to_repository(project: &Path) -> Vec<&Path> {
     vec![project]
 }
 
-/// Returns the file of settings or of a plugin, and the keys that lead to its events; `None` without a home
-/// directory, or if the agent has no such file.
-fn path_in(
-    agent: Agent,
-    scope: Scope,
-    project: &Path,
-) -> Option<(PathBuf, &'static [&'static str])> {
+/// Returns the file of settings or of a plugin; `None` without a home directory, or if the agent has no such
+/// file.
+fn path_in(agent: Agent, scope: Scope, project: &Path) -> Option<PathBuf> {
     let (place, layout) = (agent.place()?, agent.settings());
+    let (directory, file) = place.in_project();
     let path = match (scope, layout) {
-        (Scope::Project, Some(HookSettings { only_of_user: true, .. })) => return None,
-        (Scope::Project, _) => {
-            let (directory, file) = place.in_project();
-            let above = match layout {
-                Some(HookSettings { project_place: ProjectPlace::Root, .. }) => {
-                    up_to_repository(project).pop().unwrap_or(project)
-                }
-                _ => project,
-            };
-            above.join(directory).join(file)
-        }
         (Scope::User, _) => place.user_directory()?.join(place.file),
-    };
-    let Some(layout) = layout else { return Some((path, &[])) };
-    // A new file would switch the hooks in the older one off.
-    if let Some(older) = layout.older_file
-        && !path.exists()
-    {
-        let older = path.with_file_name(older);
-        if value_of(&older).get("hooks").is_some() {
-            return Some((older, &["hooks"]));
+        (_, Some(HookSettings { only_of_user: true, .. })) => return None,
+        (_, Some(HookSettings { project_place: ProjectPlace::Root, .. })) => {
+            let root = up_to_repository(project).pop().unwrap_or(project);
+            root.join(directory).join(file)
         }
+        _ => project.join(directory).join(file),
+    };
+    // A new file would switch the hooks in the older one off.
+    if let Some(HookSettings { older_file: Some(older), .. }) = layout
+        && !path.exists()
+        && let older = path.with_file_name(older)
+        && value_of(&older).get("hooks").is_some()
+    {
+        return Some(older);
     }
-    Some((path, &layout.root))
+    Some(path)
 }
 
 /// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
@@ -258,8 +225,7 @@ fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
         };
         if is_installed {
             let entries = Ok(vec![Entry::of_package()]);
-            let (is_package, root, text) = (true, &[][..], None);
-            return Some(AgentFile { agent, scope, path, is_package, root, text, entries });
+            return Some(AgentFile { agent, scope, path, is_package: true, text: None, entries });
         }
     }
     None

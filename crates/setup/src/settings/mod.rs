@@ -5,7 +5,6 @@ pub mod call;
 pub mod edit;
 pub mod entry;
 pub mod inspect;
-mod refusal;
 pub mod store;
 pub(crate) mod text;
 pub(crate) mod toml;
@@ -58,34 +57,14 @@ pub enum SettingsError {
     #[error("{0} ignores all hooks in a file with comments or trailing commas")]
     Comments(&'static str),
     /// The agent can't read an entry, and then takes none beside it.
-    #[error("`{place}` {wrong}: {agent} then reads no hook of this {lost}; mend or remove it")]
-    Entry {
-        /// The title of the agent.
-        agent: &'static str,
-        /// The keys that lead to it.
-        place: String,
-        /// The mistake in it.
-        wrong: &'static str,
-        /// The file or the event, of which the agent reads no hook.
-        lost: &'static str,
-    },
+    #[error("{0}; mend or remove it")]
+    Entry(String),
     /// It is another kind of JSON.
     #[error("it is not a JSON object")]
     NotAnObject,
-    /// A key has another kind of value.
-    #[error("`{key}` is not {kind}")]
-    OtherKind {
-        /// The key.
-        key: String,
-        /// The kind that it must have.
-        kind: &'static str,
-    },
-}
-
-impl SettingsError {
-    fn other_kind(key: &str, kind: &'static str) -> Self {
-        Self::OtherKind { key: key.to_owned(), kind }
-    }
+    /// A key has another value than one of this kind.
+    #[error("`{0}` is not {1}")]
+    OtherKind(String, &'static str),
 }
 
 /// Returns the value of a TOML file, or of a JSON file with comments; null if it can't be read.
@@ -97,10 +76,8 @@ pub fn value_of(path: &Path) -> Value {
     if path.extension() == Some("toml".as_ref()) {
         return toml::value(text).unwrap_or_default();
     }
-    match text::parse(text) {
-        Ok(Some(node)) => Value::from(node),
-        _ => Value::Null,
-    }
+    let json = text::plain_json(text).unwrap_or_default();
+    serde_json::from_str(&json).unwrap_or_default()
 }
 
 /// Returns the value that `keys` lead to; null if there is none.

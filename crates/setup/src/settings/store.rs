@@ -5,8 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hookexec_files::files;
-use hookexec_files::platform::system;
-use hookexec_files::platform::system::canonical;
+use hookexec_files::platform::system::{self, canonical};
 
 /// Reads a settings file; `None` when it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<String>> {

@@ -5,7 +5,6 @@
 //! the backup of the text before gives back its exact bytes.
 
 use hookexec::wire::parse_strict;
-use jsonc_parser::ast::Value as Node;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -24,10 +23,10 @@ pub(super) fn append(
     let mut object = object.clone();
     for key in path {
         let inner = object.object_value_or_create(key);
-        object = inner.ok_or_else(|| SettingsError::other_kind(key, "an object"))?;
+        object = inner.ok_or_else(|| SettingsError::OtherKind((*key).to_owned(), "an object"))?;
     }
     let entries = object.array_value_or_create(list);
-    let entries = entries.ok_or_else(|| SettingsError::other_kind(list, "a list"))?;
+    let entries = entries.ok_or_else(|| SettingsError::OtherKind(list.to_owned(), "a list"))?;
     entries.ensure_multiline();
     entries.append(element);
     Ok(())
@@ -105,32 +104,27 @@ pub(super) fn value(text: &str, lenient: bool) -> Result<Value, SettingsError> {
     if text.trim().is_empty() {
         return Ok(Value::Null);
     }
-    if lenient { Ok(parse_strict(&without_comments(text)?)?) } else { Ok(parse_strict(text)?) }
+    if lenient { Ok(parse_strict(&plain_json(text)?)?) } else { Ok(parse_strict(text)?) }
 }
 
-/// Reads a text with comments and trailing commas into a tree that knows the place of each value.
-pub(crate) fn parse(text: &str) -> Result<Option<Node<'_>>, SettingsError> {
-    // The parser alone would also take single quotes, bare words and control characters.
-    let IgnoredAny = serde_json::from_str(&without_comments(text)?)?;
-    Ok(parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())?.value)
-}
-
-/// Returns a text without its comments and trailing commas. Everything else keeps its line.
-fn without_comments(text: &str) -> Result<String, SettingsError> {
+/// Returns a JSON text with spaces for its comments and trailing commas. Everything else keeps its place.
+pub(crate) fn plain_json(text: &str) -> Result<String, SettingsError> {
     let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
     let tokens = parse_to_ast(text, &collect, &ParseOptions::default())?.tokens.unwrap_or_default();
     let mut plain = String::new();
     let mut end = 0;
     for (index, token) in tokens.iter().enumerate() {
-        let comment = &text[end..token.range.start];
-        plain.extend(comment.chars().filter(char::is_ascii_whitespace));
+        for byte in text[end..token.range.start].bytes() {
+            plain.push(if byte.is_ascii_whitespace() { byte.into() } else { ' ' });
+        }
         end = token.range.end;
         let next = tokens.get(index + 1).map(|next| &next.token);
         let is_last = matches!(next, Some(Token::CloseBrace | Token::CloseBracket));
-        if token.token != Token::Comma || !is_last {
-            plain.push_str(&text[token.range.start..end]);
-        }
+        let is_dropped = token.token == Token::Comma && is_last;
+        plain.push_str(if is_dropped { " " } else { &text[token.range.start..end] });
     }
+    // The parser alone would also take single quotes, bare words and control characters.
+    let IgnoredAny = serde_json::from_str(&plain)?;
     Ok(plain)
 }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use jsonc_parser::cst::CstInputValue as Json;
 use serde_json::Value;
+use toml_edit::de::from_document;
 use toml_edit::{DocumentMut, Item, Table, Value as Toml};
 
 use super::SettingsError;
@@ -14,28 +15,14 @@ const HOOKS: &str = "hooks";
 
 /// Returns the value of a text.
 pub(crate) fn value(text: &str) -> Result<Value, SettingsError> {
-    let table = parse(text)?.as_table().clone();
-    Ok(json(&table.into_inline_table().into()))
-}
-
-fn json(value: &Toml) -> Value {
-    match value {
-        Toml::String(text) => text.value().as_str().into(),
-        Toml::Integer(number) => (*number.value()).into(),
-        Toml::Float(number) => (*number.value()).into(),
-        Toml::Boolean(flag) => (*flag.value()).into(),
-        Toml::Datetime(time) => time.to_string().into(),
-        Toml::Array(list) => list.iter().map(json).collect(),
-        Toml::InlineTable(table) => {
-            table.iter().map(|(key, value)| (key.to_owned(), json(value))).collect()
-        }
-    }
+    // Every TOML value has a JSON value.
+    Ok(from_document(parse(text)?).unwrap_or_default())
 }
 
 /// Appends hooks at the end of the text.
 pub(super) fn with(text: &str, hooks: &[Members]) -> Result<String, SettingsError> {
     if parse(text)?.get(HOOKS).is_some_and(|list| !list.is_array_of_tables()) {
-        return Err(SettingsError::other_kind(HOOKS, "a list of tables, `[[hooks]]`"));
+        return Err(SettingsError::OtherKind(HOOKS.to_owned(), "a list of tables, `[[hooks]]`"));
     }
     let mut new = text.to_owned();
     if !text.is_empty() && !text.ends_with('\n') {

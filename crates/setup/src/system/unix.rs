@@ -2,12 +2,6 @@
 
 use std::path::Path;
 
-/// The end of a program's file name.
-pub const PROGRAM_ENDING: &str = "";
-
-/// Whether the shell of every agent starts `/bin/sh`.
-pub const HAS_SH: bool = true;
-
 /// Returns a path as it is written into settings, before it is quoted, or why it can't be.
 pub fn settings_path(path: &Path) -> Result<String, &'static str> {
     path.to_str().map(str::to_owned).ok_or("is not UTF-8")

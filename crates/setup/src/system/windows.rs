@@ -5,12 +5,6 @@ use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The end of a program's file name.
-pub const PROGRAM_ENDING: &str = ".exe";
-
-/// Whether the shell of every agent starts `/bin/sh`: some use PowerShell or cmd.
-pub const HAS_SH: bool = false;
-
 /// Punctuation that Git Bash, PowerShell and cmd leave alone, beside ASCII letters and digits.
 const PLAIN_LETTERS: &str = "/._-+:~";
 

@@ -105,7 +105,7 @@ fn what_the_user_adds_afterwards_stays() {
         let without = remove(&with, ours).unwrap();
         assert!(without.contains("\"mine\""), "{without}");
         assert!(our_commands(&without) == 0);
-        parse(&without).unwrap();
+        plain_json(&without).unwrap();
     }
     let with = installed("{}").replace("]\n  }", "],\n    \"More\": [1]\n  }");
     assert_eq!(remove(&with, ours).unwrap(), "{\n  \"hooks\": {\n    \"More\": [1]\n  }\n}");
