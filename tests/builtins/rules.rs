@@ -430,6 +430,20 @@ async fn statements_of_sql_are_commands() {
 }
 
 #[tokio::test]
+async fn a_pattern_names_the_client_of_a_statement_and_an_assignment() {
+    check(
+        "{ type: rule, ask: sure?, commands: ['sql drop'], except: { commands: ['sql CLIENT=localhost'] } }
+        - psql -h localhost -c 'drop table x'
+        - psql --host=localhost -c 'drop table x'
+        ask psql --host=live -c 'drop table x'
+        { type: rule, deny: no, commands: ['git GIT_CONFIG_KEY_*=core.hooksPath'] }
+        deny GIT_CONFIG_KEY_0=core.hooksPath git status
+        - GIT_CONFIG_KEY_0=user.name git status",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_call_implies_further_commands() {
     check(
         "{ type: rule, deny: no, uncertain: none, commands: ['alembic downgrade', 'manage.py flush', 'prisma migrate reset'] }
@@ -579,6 +593,10 @@ async fn a_reason_names_the_command_and_the_pattern() {
     let call = Input::call("Bash").arg("command", "rm -rf ~");
     let (_, reason) = machine.decision(rule, call).await;
     assert_eq!(reason, "too much: `rm -rf ~` fits `rm -r` and `~` is in `@home`");
+    let rule = "{ type: rule, deny: too much, commands: ['rm -r'], targets: ['~/work'] }";
+    let call = Input::call("Bash").arg("command", "rm -rf ~");
+    let (_, reason) = machine.decision(rule, call).await;
+    assert_eq!(reason, "too much: `rm -rf ~` fits `rm -r` and `~` holds `~/work`");
 }
 
 /// Prose and the operators of a language are no files.

@@ -258,9 +258,12 @@ impl<'c> CallReading<'c> {
             }
             all.retain(|name| !take_away(patterns, name));
             for pattern in patterns {
-                if !pattern.negated && all.iter().any(|name| pattern.is_at_stake(name)) {
-                    let shown = quoted(&mention.shown);
-                    return Fit::Yes(format!("{shown} is in `{}`", pattern.written));
+                if !pattern.negated
+                    && let Some(name) = all.iter().find(|name| pattern.is_at_stake(name))
+                {
+                    let how = if pattern.holds(name) { "is in" } else { "holds" };
+                    let (shown, written) = (quoted(&mention.shown), &pattern.written);
+                    return Fit::Yes(format!("{shown} {how} `{written}`"));
                 }
             }
         }

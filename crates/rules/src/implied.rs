@@ -236,17 +236,17 @@ fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
 /// Returns the words of a client that may name its database, each once as an assignment:
 /// `CLIENT=app_test`.
 fn words_of_database(given: &Arguments<'_>) -> Vec<Word> {
-    let mut words = given.operands.clone();
+    let mut words: Vec<Word> = given.operands.iter().copied().cloned().collect();
     for option in &given.options {
-        if let Some((word, _)) = option.value
+        if let Some((word, value)) = option.value
             && DATABASE_OPTIONS.contains(&&*option.name)
         {
-            words.push(word);
+            words.push(word.ending(value));
         }
     }
     let mut known = BTreeSet::new();
-    words.retain(|word| known.insert(&word.text));
-    words.into_iter().map(|word| word.clone().behind("CLIENT=")).collect()
+    words.retain(|word| known.insert(word.text.clone()));
+    words.into_iter().map(|word| word.behind("CLIENT=")).collect()
 }
 
 /// Adds what a client may read as words: here-documents, and what `echo` and `printf` print before it, as a

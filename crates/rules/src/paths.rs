@@ -138,7 +138,7 @@ impl PathPattern {
     }
 
     /// Returns whether a path, or a directory that it is in, or an address certainly is like the pattern.
-    fn holds(&self, file: &Path) -> bool {
+    pub(super) fn holds(&self, file: &Path) -> bool {
         match (&self.named, address_of(file)) {
             (Named::Address(pattern), Some(address)) => pattern.certainly_fits(address),
             (Named::Path(glob), None) => glob.holds(file),

@@ -282,7 +282,10 @@ impl Pattern {
 /// Returns whether a word of a pattern is an assignment before the program: `SKIP=*`.
 fn is_assignment(text: &str) -> bool {
     let Some((name, _)) = text.split_once('=') else { return false };
-    !name.is_empty() && !name.contains(|letter: char| !letter.is_ascii_uppercase() && letter != '_')
+    name.starts_with(|letter: char| letter.is_ascii_uppercase() || letter == '_')
+        && !name.contains(|letter: char| {
+            !letter.is_ascii_uppercase() && !"_*0123456789".contains(letter)
+        })
 }
 
 /// Returns the base name of a program in a pattern.

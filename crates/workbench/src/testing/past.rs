@@ -266,7 +266,10 @@ fn fit(report: &HookReport) -> Option<(&str, &str)> {
         return None;
     }
     let reason = report.reason.as_deref()?;
-    let split = reason.split_once("` fits `").or(reason.split_once("` is in `"));
+    let split = reason
+        .split_once("` fits `")
+        .or(reason.split_once("` is in `"))
+        .or(reason.split_once("` holds `"));
     let (before, behind) = split?;
     Some((before.rsplit('`').next()?, behind.split('`').next()?))
 }
