@@ -210,7 +210,7 @@ impl Kind<'_> for AuditSettings {
 /// The agent's own directory changes, and would scatter it. The log of a project lies in the
 /// project, because records are written and full files renamed with the rights of the user.
 fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> {
-    let directory = reader.file().directory().to_owned();
+    let directory = reader.file().directory.to_path_buf();
     let path = match written.strip_prefix("~/") {
         None => directory.join(written),
         Some(rest) => match directories::home_directory() {
