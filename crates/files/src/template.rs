@@ -94,14 +94,8 @@ fn filled_text(text: &str, payload: &Value) -> Result<Value, MissingValue> {
 }
 
 fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, MissingValue> {
-    let mut value = payload;
-    for key in path.split('.') {
-        let Some(found) = value.get(key) else {
-            return Err(MissingValue(path.to_owned()));
-        };
-        value = found;
-    }
-    Ok(value)
+    let found = path.split('.').try_fold(payload, |value, key| value.get(key));
+    found.ok_or_else(|| MissingValue(path.to_owned()))
 }
 
 /// Adds the path of each `${a.b}` in the texts of `value` to `paths`.
