@@ -173,7 +173,7 @@ impl fmt::Display for Diagnostics {
             }
             // An error type around it shows this text alone: with the column and the remedy.
             if let Some(location) = &diagnostic.location {
-                write!(formatter, "{}: ", location.with_column())?;
+                write!(formatter, "{location:?}: ")?;
             }
             formatter.write_str(&diagnostic.message)?;
             if let Some(hint) = &diagnostic.hint {

@@ -96,14 +96,6 @@ impl Location {
         text
     }
 
-    /// Returns the place with its column, to be displayed: `hooks.yaml:3:7`.
-    pub fn with_column(&self) -> impl fmt::Display {
-        fmt::from_fn(move |formatter| {
-            write!(formatter, "{self}")?;
-            if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
-        })
-    }
-
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
     pub fn absolute(&self) -> String {
         let path = real(self.directory()).join(self.path().file_name().unwrap_or_default());
@@ -170,9 +162,11 @@ impl fmt::Display for Location {
     }
 }
 
+/// The place with its column: `hooks.yaml:3:7`.
 impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.with_column(), formatter)
+        write!(formatter, "{self}")?;
+        if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
     }
 }
 

@@ -101,11 +101,6 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
     path.metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Returns `path`: a file has no second name beside links.
-pub fn long_name(path: PathBuf) -> PathBuf {
-    path
-}
-
 /// Returns whether the user may execute the file at `path`.
 pub fn user_may_execute(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()

@@ -76,13 +76,9 @@ pub fn is_private_directory(path: &Path) -> io::Result<bool> {
 /// user but the administrators and the system itself enter it.
 pub fn is_in_profile(path: &Path) -> bool {
     // The profile as the system knows it, whatever the environment says.
-    let home = get_known_folder_path(KnownFolder::Profile).map(long_name);
-    home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
-}
-
-/// Returns `path` with the long names of what exists in it: `PROGRA~1` is `Program Files`.
-pub fn long_name(path: PathBuf) -> PathBuf {
-    resolve(&path)
+    let Some(home) = get_known_folder_path(KnownFolder::Profile) else { return false };
+    // Both by their long names: `PROGRA~1` is `Program Files`.
+    strip_base(&resolve(path), &resolve(&home), false).is_some()
 }
 
 /// Owners and rights are not known.
