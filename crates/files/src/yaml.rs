@@ -2,7 +2,6 @@
 //!
 //! Duplicate keys stay in the tree, so that the reader reports them along with everything else.
 
-pub mod edit;
 mod mistakes;
 
 pub(super) use mistakes::odd_space;
