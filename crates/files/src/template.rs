@@ -98,22 +98,6 @@ fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, MissingValu
     found.ok_or_else(|| MissingValue(path.to_owned()))
 }
 
-/// Adds the path of each `${a.b}` in the texts of `value` to `paths`.
-pub fn collect_fields(value: &Value, paths: &mut Vec<String>) {
-    match value {
-        Value::String(text) => {
-            for part in parts(text, "${", "}") {
-                if let Part::Field(path) = part {
-                    paths.push(path.to_owned());
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, paths)),
-        Value::Object(fields) => fields.values().for_each(|field| collect_fields(field, paths)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
