@@ -45,10 +45,7 @@ pub async fn read_line(
     if line.len() > most {
         return Err(too_large(most));
     }
-    match line.last() {
-        Some(b'\n') => Ok(line),
-        _ => Err(ErrorKind::UnexpectedEof.into()),
-    }
+    if line.ends_with(b"\n") { Ok(line) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 fn read_onto(mut bytes: Vec<u8>, reader: impl Read, most: usize) -> io::Result<Beginning> {

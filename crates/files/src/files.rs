@@ -160,15 +160,14 @@ struct Draft(PathBuf);
 impl Draft {
     /// Makes a file beside `path` that no other program knows.
     fn beside(path: &Path, is_private: bool) -> io::Result<(Self, File)> {
-        let mut draft = path.as_os_str().to_owned();
-        draft.push(format!(".{}.draft", random_id()?));
+        let draft = path.with_added_extension(format!("{}.draft", random_id()?));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         if is_private {
             system::private(&mut options);
         }
         let file = options.open(&draft)?;
-        Ok((Self(draft.into()), file))
+        Ok((Self(draft), file))
     }
 }
 

@@ -80,9 +80,8 @@ fn check_name(program: &Path) -> io::Result<()> {
     if program.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("exe")) {
         return Ok(());
     }
-    let mut other = program.as_os_str().to_owned();
-    other.push(".exe");
-    if !Path::new(&other).exists() {
+    let other = program.with_added_extension("exe");
+    if !other.exists() {
         return Ok(());
     }
     let other = other.display();

@@ -122,10 +122,7 @@ pub fn program_names(name: &OsStr) -> Vec<PathBuf> {
     }
     let mut names = Vec::new();
     for ending in PROGRAM_ENDINGS {
-        let mut whole = name.to_owned();
-        whole.push(".");
-        whole.push(ending);
-        names.push(PathBuf::from(whole));
+        names.push(Path::new(name).with_added_extension(ending));
     }
     names
 }
