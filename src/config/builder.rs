@@ -192,7 +192,7 @@ impl ConfigBuilder {
         document.read(&root);
         let Document { reader, mut config, broken_hooks, .. } = document;
         self.broken_hooks.extend(broken_hooks);
-        let problems = reader.into_problems();
+        let problems = reader.problems;
         config.is_broken = problems.has_errors();
         if config.is_broken {
             self.fail(file.layer(), &file.path, problems);

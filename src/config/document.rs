@@ -38,7 +38,7 @@ pub(super) struct Document {
 impl Document {
     pub(super) fn new(mut reader: Reader) -> Self {
         reader.parent_of = parent_of;
-        let location = Location::new(Arc::clone(reader.file()), 0..0);
+        let location = Location::new(Arc::clone(&reader.file), 0..0);
         Self {
             reader,
             config: FileConfig { location, ..FileConfig::default() },
@@ -128,7 +128,7 @@ impl Document {
     /// Reads which layers an administrator allows below the managed one.
     fn layers(&mut self, key: &Node, value: &Node) {
         // A file of `hooks.d` is read after those that it would have to keep out.
-        let file = self.reader.file();
+        let file = &self.reader.file;
         if file.layer() != Layer::Managed || file.is_drop_in() {
             let message = "only the administrator's file says which layers count";
             let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
@@ -294,7 +294,7 @@ fn event_of_claude_code(name: &str) -> Option<Event> {
 
 /// Reads the hooks block of another program's file.
 pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
-    let empty = Reader::new(Arc::clone(reader.file()));
+    let empty = Reader::new(Arc::clone(&reader.file));
     let mut document = Document::new(std::mem::replace(reader, empty));
     document.hooks_block(node, &Defaults::default());
     document.add_chain();

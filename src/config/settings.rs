@@ -36,8 +36,8 @@ pub struct PolicySettings {
 impl Kind<'_> for PolicySettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let errors = reader.errors();
-        let is_own = matches!(reader.file().layer(), Layer::Managed | Layer::User);
-        if !is_own || reader.file().is_drop_in() {
+        let is_own = matches!(reader.file.layer(), Layer::Managed | Layer::User);
+        if !is_own || reader.file.is_drop_in() {
             let message =
                 "only `hooks.yaml` of the administrator and of the user may name a policy";
             let hint = "move it to `~/.config/hookexec/hooks.yaml`; `hookexec check` without a \
@@ -210,7 +210,7 @@ impl Kind<'_> for AuditSettings {
 /// The agent's own directory changes, and would scatter it. The log of a project lies in the
 /// project, because records are written and full files renamed with the rights of the user.
 fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> {
-    let directory = reader.file().directory().to_owned();
+    let directory = reader.file.directory.to_path_buf();
     let path = match written.strip_prefix("~/") {
         None => directory.join(written),
         Some(rest) => match directories::home_directory() {
@@ -228,7 +228,7 @@ fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> 
         return reader.refuse(node, format!("`{written}` is not a file"));
     }
     let project = directories::project_of(&directory);
-    if reader.file().layer() == Layer::Project && !physical(&path).starts_with(physical(project)) {
+    if reader.file.layer() == Layer::Project && !physical(&path).starts_with(physical(project)) {
         let message = format!("`{written}` is not in the project `{}`", project.display());
         let hint = "write a path below it, or move `audit` to your own hooks file";
         return reader.refuse_with_hint(node, message, hint);

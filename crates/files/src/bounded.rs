@@ -22,13 +22,8 @@ pub fn read_beginning(reader: impl Read, most: usize) -> io::Result<Beginning> {
     read_onto(Vec::new(), reader, most)
 }
 
-/// Reads a whole stream; an error when it has more than `most` bytes.
-pub fn read_whole(reader: impl Read, most: usize) -> io::Result<Vec<u8>> {
-    read_expected(reader, 0, most)
-}
-
 /// Reads a whole stream that has probably `expected` bytes; an error when it has more than `most`.
-pub fn read_expected(reader: impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
+pub fn read_whole(reader: impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
     // One byte more tells that it has ended, without another allocation.
     let room = Vec::with_capacity(expected.min(most).saturating_add(1));
     let Beginning { bytes, is_cut } = read_onto(room, reader, most)?;
@@ -45,26 +40,19 @@ pub async fn read_line(
     most: usize,
 ) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    reader.take(one_more(most)).read_until(b'\n', &mut line).await?;
+    // One byte more tells that there are more.
+    reader.take((most as u64).saturating_add(1)).read_until(b'\n', &mut line).await?;
     if line.len() > most {
         return Err(too_large(most));
     }
-    match line.last() {
-        Some(b'\n') => Ok(line),
-        _ => Err(ErrorKind::UnexpectedEof.into()),
-    }
+    if line.ends_with(b"\n") { Ok(line) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
 fn read_onto(mut bytes: Vec<u8>, reader: impl Read, most: usize) -> io::Result<Beginning> {
-    reader.take(one_more(most)).read_to_end(&mut bytes)?;
+    reader.take((most as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     let is_cut = bytes.len() > most;
     bytes.truncate(most);
     Ok(Beginning { bytes, is_cut })
-}
-
-/// Returns `most` and one byte, which tells that there are more.
-fn one_more(most: usize) -> u64 {
-    u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1)
 }
 
 fn too_large(most: usize) -> io::Error {
@@ -80,11 +68,11 @@ mod tests {
         let beginning = |most| read_beginning(&b"12345"[..], most).unwrap();
         assert_eq!((&*beginning(5).bytes, beginning(5).is_cut), (&b"12345"[..], false));
         assert_eq!((&*beginning(4).bytes, beginning(4).is_cut), (&b"1234"[..], true));
-        assert_eq!(read_expected(&b"12345"[..], 9, 5).unwrap(), b"12345");
-        let error = read_expected(&b"12345"[..], 9, 4).unwrap_err();
+        assert_eq!(read_whole(&b"12345"[..], 9, 5).unwrap(), b"12345");
+        let error = read_whole(&b"12345"[..], 9, 4).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         assert_eq!(error.to_string(), "it is larger than 4 bytes");
-        assert_eq!(read_expected(&b"12345"[..], 2, usize::MAX).unwrap(), b"12345");
+        assert_eq!(read_whole(&b"12345"[..], 2, usize::MAX).unwrap(), b"12345");
     }
 
     #[tokio::test]

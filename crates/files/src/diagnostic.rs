@@ -96,9 +96,8 @@ impl Diagnostics {
     /// Brings the problems into the order of `files`, and within a file into that of the text.
     pub fn sort(&mut self, files: &[PathBuf]) {
         let mut ranks: HashMap<&Path, usize> = HashMap::new();
-        for file in files {
-            let next = ranks.len();
-            ranks.entry(file).or_insert(next);
+        for (rank, file) in files.iter().enumerate() {
+            ranks.entry(file).or_insert(rank);
         }
         self.0.sort_by_cached_key(|problem| {
             let location = problem.location.as_ref()?;
@@ -173,7 +172,7 @@ impl fmt::Display for Diagnostics {
             }
             // An error type around it shows this text alone: with the column and the remedy.
             if let Some(location) = &diagnostic.location {
-                write!(formatter, "{}: ", location.with_column())?;
+                write!(formatter, "{location:?}: ")?;
             }
             formatter.write_str(&diagnostic.message)?;
             if let Some(hint) = &diagnostic.hint {

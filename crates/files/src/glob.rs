@@ -2,20 +2,12 @@
 
 /// Returns whether a pattern, in which `*` stands for any letters, fits the whole of a text.
 pub fn glob(pattern: &str, text: &str) -> bool {
-    if pattern.contains('*') {
-        like(pattern, text, |own, letter| own == letter)
-    } else {
-        pattern == text
-    }
+    like(pattern, text, |own, letter| own == letter)
 }
 
 /// Returns whether a pattern fits a text in any case of the letters from a to z.
 pub fn glob_any_case(pattern: &str, text: &str) -> bool {
-    if pattern.contains('*') {
-        like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
-    } else {
-        pattern.eq_ignore_ascii_case(text)
-    }
+    like(pattern, text, |own, letter| own.eq_ignore_ascii_case(&letter))
 }
 
 /// Returns whether one of the patterns fits the whole of a text.

@@ -6,10 +6,12 @@
 mod same;
 
 use std::cell::{Cell, RefCell};
-use std::{fmt, io};
+use std::fmt;
 
-use serde::Serialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize as _, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
+use serde::{Serialize, Serializer};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
@@ -186,7 +188,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = map.next_key_seed(KeySeed)? {
-            let Key::Of(key) = key else {
+            let Some(key) = key else {
                 let digits: String = map.next_value()?;
                 return digits.parse::<Number>().map(Value::Number).map_err(A::Error::custom);
             };
@@ -206,20 +208,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
 /// The parser's own name for a number with all its digits, which it hands over as a map of one entry.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// The key of an entry.
-enum Key {
-    Of(String),
-    /// The digits of a number follow. An object whose key is spelt like [`NUMBER`] is an
-    /// object all the same.
-    Number,
-}
-
+/// Reads the key of an entry; `None` when the digits of a number follow. An object whose key is spelt
+/// like [`NUMBER`] is an object all the same.
 struct KeySeed;
 
 impl<'de> DeserializeSeed<'de> for KeySeed {
-    type Value = Key;
+    type Value = Option<String>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         // The parser passes this request on to the keys of real objects only. Other formats may hand
         // over any key directly.
         deserializer.deserialize_newtype_struct("Key", self)
@@ -227,75 +223,48 @@ impl<'de> DeserializeSeed<'de> for KeySeed {
 }
 
 impl<'de> Visitor<'de> for KeySeed {
-    type Value = Key;
+    type Value = Option<String>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a key")
     }
 
-    fn visit_newtype_struct<D: Deserializer<'de>>(self, key: D) -> Result<Key, D::Error> {
-        serde::Deserialize::deserialize(key).map(Key::Of)
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
+        Ok(Some(String::deserialize(key)?))
     }
 
-    fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-        Ok(if key == NUMBER { Key::Number } else { Key::Of(key.to_owned()) })
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(if key == NUMBER { None } else { Some(key.to_owned()) })
     }
 }
 
 /// Returns a value as canonical JSON (RFC 8785), but for numbers, which keep the digits that they were
 /// written with.
 pub fn canonical(value: &Value) -> String {
-    let mut text = String::new();
-    write_canonical(value, &mut text);
-    text
+    // A value has no key but text, and so it always has JSON.
+    serde_json::to_string(&Canonical(value)).unwrap_or_default()
 }
 
-fn write_canonical(value: &Value, text: &mut String) {
-    match value {
-        Value::Object(object) => {
-            let mut entries: Vec<_> = object.iter().collect();
-            entries.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
-            let mut before = '{';
-            for (key, value) in &entries {
-                text.push(before);
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write_canonical(value, text);
-                before = ',';
+struct Canonical<'v>(&'v Value);
+
+impl Serialize for Canonical<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(object) => {
+                let mut keys: Vec<&String> = object.keys().collect();
+                keys.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
+                serializer.collect_map(keys.into_iter().map(|key| (key, Canonical(&object[key]))))
             }
-            text.push_str(if entries.is_empty() { "{}" } else { "}" });
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Canonical)),
+            // `serde_json` escapes exactly what RFC 8785 wants to be escaped.
+            plain => plain.serialize(serializer),
         }
-        Value::Array(items) => {
-            let mut before = '[';
-            for item in items {
-                text.push(before);
-                write_canonical(item, text);
-                before = ',';
-            }
-            text.push_str(if items.is_empty() { "[]" } else { "]" });
-        }
-        // `serde_json` escapes exactly what RFC 8785 wants to be escaped.
-        plain => text.push_str(&plain.to_string()),
     }
 }
 
 /// Returns whether the JSON of a value has more than `bytes`.
 pub fn is_longer_than(value: &impl Serialize, bytes: usize) -> bool {
-    serde_json::to_writer(AtMost(bytes), value).is_err()
-}
-
-/// Takes so many bytes, and fails at one more.
-struct AtMost(usize);
-
-impl io::Write for AtMost {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::FileTooLarge)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    serde_json::to_writer(&mut vec![0; bytes][..], value).is_err()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::platform::system;
+use crate::platform::{Platform, resolve, system};
 
 /// Returns `path` without `.` and `..`, by its text alone: `a/../b` is `b`.
 pub fn lexical(path: &Path) -> PathBuf {
@@ -46,7 +46,8 @@ pub fn physical(path: &Path) -> PathBuf {
             ahead.extend(parts_reversed(&target));
         }
     }
-    system::long_name(place)
+    // What exists has its long name: `PROGRA~1` is `Program Files`.
+    if Platform::HERE.has_drives { resolve(&place) } else { place }
 }
 
 /// Returns the root that `path` begins at: `/`, and on Windows that of its drive.

@@ -3,7 +3,7 @@
 //! Hooks repeat what a model said, and `trust` shows names and scripts of a project before a person
 //! approves them. Nothing in them may move, colour, hide or reverse other text on the screen.
 
-use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -52,27 +52,19 @@ static HIDDEN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Returns `text` as [`plain`] does, with our own colours left in: all that is shown passes here.
-pub fn coloured(text: &str) -> Cow<'_, str> {
-    if !text.contains(|letter| misleads(letter) && !matches!(letter, '\n' | '\t')) {
-        return text.into();
-    }
+pub fn coloured(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let mut shown = plain(parts.next().unwrap_or_default());
     for part in parts {
-        match part.strip_prefix('[').and_then(|rest| rest.split_once('m')) {
+        // Writing into memory can't fail.
+        let _ = match part.strip_prefix('[').and_then(|rest| rest.split_once('m')) {
             Some((colours, rest)) if colours.split(';').all(|one| COLOURS.contains(&one)) => {
-                shown += "\u{1b}[";
-                shown += colours;
-                shown.push('m');
-                shown += &plain(rest);
+                write!(shown, "\u{1b}[{colours}m{}", plain(rest))
             }
-            _ => {
-                shown.push('\u{fffd}');
-                shown += &plain(part);
-            }
-        }
+            _ => write!(shown, "\u{fffd}{}", plain(part)),
+        };
     }
-    shown.into()
+    shown
 }
 
 /// Returns whether a letter is invisible, and not a part of another one: emoji have joiners and

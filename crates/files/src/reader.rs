@@ -21,8 +21,10 @@ pub fn spelling(name: &str) -> Option<String> {
 
 /// Reads one file.
 pub struct Reader {
-    file: Arc<SourceFile>,
-    problems: Diagnostics,
+    /// The file.
+    pub file: Arc<SourceFile>,
+    /// All problems that were found.
+    pub problems: Diagnostics,
     errors: usize,
     /// Tells the key below which another key belongs.
     pub parent_of: fn(&str) -> Option<&'static str>,
@@ -75,16 +77,6 @@ impl Reader {
     pub fn new(file: Arc<SourceFile>) -> Self {
         let problems = Diagnostics::default();
         Self { file, problems, errors: 0, parent_of: |_| None, names: None }
-    }
-
-    /// Returns the file.
-    pub fn file(&self) -> &Arc<SourceFile> {
-        &self.file
-    }
-
-    /// Returns all problems that were found.
-    pub fn into_problems(self) -> Diagnostics {
-        self.problems
     }
 
     /// Returns what was read if no error was found, else all problems.

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
@@ -12,7 +12,7 @@ use crate::files::real;
 use crate::plain::line;
 
 /// A configuration file as it was read.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceFile {
     /// Its path, as it is shown.
@@ -21,62 +21,34 @@ pub struct SourceFile {
     pub text: String,
     /// A mark of the program that reads it, for its own use.
     pub tag: u8,
-    directory: Arc<Path>,
-    /// Where each line begins, in bytes; counted on first use, which for most files is never.
-    line_starts: OnceLock<Vec<usize>>,
-    /// Its path in one line; each report of a hook has it.
-    shown: OnceLock<String>,
+    /// The directory that it is in, as an absolute path.
+    pub directory: Arc<Path>,
+    /// Where each line begins, in bytes.
+    line_starts: Vec<usize>,
+    /// Its path in one line, whatever its name is: each report of a hook shows it to a model and on a
+    /// screen.
+    shown: String,
 }
-
-impl PartialEq for SourceFile {
-    fn eq(&self, other: &Self) -> bool {
-        // The rest follows from these, and may not be known yet of one of them.
-        let Self { path, text, tag, directory, line_starts: _, shown: _ } = self;
-        (path, text, tag, directory) == (&other.path, &other.text, &other.tag, &other.directory)
-    }
-}
-
-impl Eq for SourceFile {}
 
 impl SourceFile {
     /// Returns a file of the given text.
     pub fn new(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
-        let path = path.into();
+        let (path, text) = (path.into(), text.into());
         let absolute = std::path::absolute(&path);
         let directory = absolute.as_deref().ok().and_then(Path::parent);
-        Self {
-            path,
-            text: text.into(),
-            line_starts: OnceLock::new(),
-            shown: OnceLock::new(),
-            tag: 0,
-            directory: directory.unwrap_or(Path::new("/")).into(),
+        let directory = directory.unwrap_or(Path::new("/")).into();
+        let mut line_starts = vec![0];
+        for (newline, _) in text.match_indices('\n') {
+            line_starts.push(newline + 1);
         }
-    }
-
-    /// Returns the directory that it is in, as an absolute path.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+        let shown = line(&path.to_string_lossy());
+        Self { path, text, tag: 0, directory, line_starts, shown }
     }
 
     /// Returns whether it stands in a `hooks.d`.
     pub fn is_drop_in(&self) -> bool {
         let directory = self.path.parent().and_then(Path::file_name);
         directory.is_some_and(|name| name == DROP_INS)
-    }
-
-    fn line_starts(&self) -> &[usize] {
-        self.line_starts.get_or_init(|| {
-            let mut starts = vec![0];
-            starts.extend(self.text.match_indices('\n').map(|(at, _)| at + 1));
-            starts
-        })
-    }
-
-    /// Returns the path in one line, whatever the name of the file is: it is shown to a model and on a
-    /// screen.
-    fn shown(&self) -> &str {
-        self.shown.get_or_init(|| line(&self.path.to_string_lossy()))
     }
 }
 
@@ -117,24 +89,11 @@ impl Location {
         &self.file.directory
     }
 
-    /// Returns the same to keep.
-    pub fn shared_directory(&self) -> &Arc<Path> {
-        &self.file.directory
-    }
-
     /// Returns the place as text, as it is displayed.
     pub fn text(&self) -> String {
-        let mut text = String::with_capacity(self.file.shown().len() + ":100000".len());
+        let mut text = String::with_capacity(self.file.shown.len() + ":100000".len());
         let _ = write!(text, "{self}");
         text
-    }
-
-    /// Returns the place with its column, to be displayed: `hooks.yaml:3:7`.
-    pub fn with_column(&self) -> impl fmt::Display {
-        fmt::from_fn(move |formatter| {
-            write!(formatter, "{self}")?;
-            if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
-        })
     }
 
     /// Returns the place as text, with the absolute path of its file; links before it are followed.
@@ -158,22 +117,16 @@ impl Location {
         self.position(self.range.start).1
     }
 
-    /// Returns line and column, from 1, of the character after the last one.
-    pub fn end(&self) -> (usize, usize) {
-        self.position(self.range.end)
-    }
-
     fn line_of(&self, at: usize) -> usize {
-        self.file.line_starts().partition_point(|start| *start <= at)
+        self.file.line_starts.partition_point(|start| *start <= at)
     }
 
+    /// Returns the line and the column of the byte `at`, both from 1.
     fn position(&self, at: usize) -> (usize, usize) {
-        let line = self.line_of(at);
-        let line_starts = self.file.line_starts();
-        let start = line_starts.get(line.wrapping_sub(1)).copied().unwrap_or_default();
+        let (line, text) = (self.line_of(at), &self.file.text);
         // A place inside of a character is the character's.
-        let end = (start..=at).rev().find(|end| self.file.text.is_char_boundary(*end));
-        (line, self.file.text[start..end.unwrap_or(start)].chars().count() + 1)
+        let before = &text[self.file.line_starts[line - 1]..text.floor_char_boundary(at)];
+        (line, before.chars().count() + 1)
     }
 }
 
@@ -183,7 +136,7 @@ impl Serialize for Location {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("path", &self.path().to_string_lossy())?;
         if !self.file.text.is_empty() {
-            let (end_line, end_column) = self.end();
+            let (end_line, end_column) = self.position(self.range.end);
             map.serialize_entry("line", &self.line())?;
             map.serialize_entry("column", &self.column())?;
             map.serialize_entry("end_line", &end_line)?;
@@ -204,14 +157,16 @@ impl Default for Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.file.shown())?;
+        formatter.write_str(&self.file.shown)?;
         if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.line()) }
     }
 }
 
+/// The place with its column: `hooks.yaml:3:7`.
 impl fmt::Debug for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.with_column(), formatter)
+        write!(formatter, "{self}")?;
+        if self.file.text.is_empty() { Ok(()) } else { write!(formatter, ":{}", self.column()) }
     }
 }
 
@@ -239,7 +194,7 @@ mod tests {
         let file = Arc::new(SourceFile::new("x", "ab\né: ö\n\nz"));
         let at = |range: Range<usize>| {
             let location = Location::new(Arc::clone(&file), range);
-            ((location.line(), location.column()), location.end())
+            ((location.line(), location.column()), location.position(location.range.end))
         };
         assert_eq!(at(0..2), ((1, 1), (1, 3)));
         assert_eq!(at(2..3), ((1, 3), (2, 1)));

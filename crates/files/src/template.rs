@@ -94,30 +94,8 @@ fn filled_text(text: &str, payload: &Value) -> Result<Value, MissingValue> {
 }
 
 fn value_at<'p>(payload: &'p Value, path: &str) -> Result<&'p Value, MissingValue> {
-    let mut value = payload;
-    for key in path.split('.') {
-        let Some(found) = value.get(key) else {
-            return Err(MissingValue(path.to_owned()));
-        };
-        value = found;
-    }
-    Ok(value)
-}
-
-/// Adds the path of each `${a.b}` in the texts of `value` to `paths`.
-pub fn collect_fields(value: &Value, paths: &mut Vec<String>) {
-    match value {
-        Value::String(text) => {
-            for part in parts(text, "${", "}") {
-                if let Part::Field(path) = part {
-                    paths.push(path.to_owned());
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, paths)),
-        Value::Object(fields) => fields.values().for_each(|field| collect_fields(field, paths)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    let found = path.split('.').try_fold(payload, |value, key| value.get(key));
+    found.ok_or_else(|| MissingValue(path.to_owned()))
 }
 
 #[cfg(test)]

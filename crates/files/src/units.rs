@@ -26,7 +26,7 @@ impl Kind<'_> for Duration {
             Value::Text(text) => (parse_seconds(text), false),
             _ => (None, false),
         };
-        let shown = reader.file().text.get(node.span.clone()).unwrap_or_default();
+        let shown = reader.file.text.get(node.span.clone()).unwrap_or_default();
         // What is longer than a day, with a unit than a year, is a slip of the pen.
         let most = if is_number { 86_400.0 } else { 365.0 * 86_400.0 };
         let Some(seconds) = seconds.filter(|seconds| (0.001..=most).contains(seconds)) else {

@@ -22,6 +22,7 @@
 )]
 
 mod check;
+mod layout;
 mod limits;
 mod load;
 pub mod log;

@@ -1,5 +1,5 @@
-//! hookexec in the settings of coding agents: installation, removal, checks, and the import of
-//! other hooks. Returns data and prints nothing.
+//! hookexec in the settings of coding agents: installation, removal, checks, the import of other
+//! hooks, and changes to the text of a hooks file. Returns data and prints nothing.
 //!
 //! This package is for the packages of hookexec alone: its interface may change with any version.
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@
 
 pub mod codex;
 pub mod doctor;
+pub mod edit;
 pub mod import;
 pub mod lints;
 pub mod matchers;

@@ -8,9 +8,10 @@ use hookexec::config::{Command, Diagnostic, Hook};
 use hookexec::lifecycle::DeclaredEvents;
 use hookexec_agents::{Agent, Ask, field_names};
 use hookexec_files::suggest::hint_or_list;
-use hookexec_files::template::collect_fields;
+use hookexec_files::template::{Part, parts};
 use hookexec_project::Check;
 use hookexec_rules::{answers_other_commands, doubts};
+use serde_json::Value;
 
 use crate::matchers;
 use crate::scripts::{echoed_input, found_from_here_alone, missing};
@@ -79,6 +80,22 @@ fn absent_fields(hook: &Hook) -> Vec<Diagnostic> {
         }
     }
     problems
+}
+
+/// Adds the path of each `${a.b}` in the texts of `value` to `paths`.
+fn collect_fields(value: &Value, paths: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            for part in parts(text, "${", "}") {
+                if let Part::Field(path) = part {
+                    paths.push(path.to_owned());
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_fields(item, paths)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_fields(field, paths)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// Returns a warning for each rule that answers what another one allows.

@@ -13,7 +13,7 @@ fn read(text: &str) -> Result<Condition, String> {
     let mut reader = Reader::new(Arc::clone(&file));
     let condition = Condition::read(&mut reader, &yaml::parse(&file, |_| false).unwrap(), "");
     condition.ok_or_else(|| {
-        let problems = reader.into_problems();
+        let problems = reader.problems;
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     })
 }

@@ -32,7 +32,7 @@ pub(crate) fn working_dir(
 /// Returns the directory of the file that `location` is in; of a place in no file, the project.
 pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> {
     let nowhere = location.path().as_os_str() == Location::default().path().as_os_str();
-    Arc::clone(if nowhere { project } else { location.shared_directory() })
+    Arc::clone(if nowhere { project } else { &location.file().directory })
 }
 
 /// Returns what to write in the place of a relative path in `words`, if no such file is in `directory`,

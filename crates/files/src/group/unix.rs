@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitStatus;
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::AsyncRead;
 use tokio::process::{Child, ChildStdin, Command};
@@ -92,10 +92,5 @@ impl<T: AsyncRead + AsFd + Unpin> Output for T {}
 /// system itself, because the reactor may not have heard of the last bytes when it hears of the
 /// child's exit.
 pub(super) async fn read_left(pipe: &mut impl Output, buffer: &mut [u8]) -> usize {
-    loop {
-        match rustix::io::read(&*pipe, &mut *buffer) {
-            Err(Errno::INTR) => {}
-            read => return read.unwrap_or(0),
-        }
-    }
+    retry_on_intr(|| rustix::io::read(&*pipe, &mut *buffer)).unwrap_or(0)
 }

@@ -16,7 +16,6 @@ use super::Pipes;
 #[derive(Debug)]
 pub(super) struct Leader {
     child: Box<dyn ChildWrapper>,
-    id: Option<u32>,
 }
 
 /// Adds our flags to those of [`JobObject`], which resumes the child.
@@ -41,12 +40,11 @@ impl Leader {
         // In this order: flags that are set later replace those before.
         let child = wrap.wrap(JobObject).wrap(WithoutWindow).spawn();
         *command = wrap.into_command();
-        let child = child?;
-        Ok(Self { id: child.id(), child })
+        Ok(Self { child: child? })
     }
 
     pub(super) fn id(&self) -> Option<u32> {
-        self.id
+        self.child.id()
     }
 
     pub(super) fn take_pipes(&mut self) -> Pipes {
@@ -82,9 +80,8 @@ fn check_name(program: &Path) -> io::Result<()> {
     if program.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("exe")) {
         return Ok(());
     }
-    let mut other = program.as_os_str().to_owned();
-    other.push(".exe");
-    if !Path::new(&other).exists() {
+    let other = program.with_added_extension("exe");
+    if !other.exists() {
         return Ok(());
     }
     let other = other.display();

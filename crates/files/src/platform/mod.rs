@@ -166,8 +166,7 @@ pub fn same_name(left: &OsStr, right: &OsStr, case_counts: bool) -> bool {
 
 /// Returns a name without its case. Upper case comes first: it also unites `ſ` and `s`.
 pub fn folded(name: &OsStr) -> Option<String> {
-    let upper = name.to_str()?.chars().flat_map(char::to_uppercase);
-    Some(upper.flat_map(char::to_lowercase).collect())
+    Some(name.to_str()?.to_uppercase().to_lowercase())
 }
 
 /// Returns `path` with the links of its existing part followed.

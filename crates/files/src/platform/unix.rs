@@ -101,11 +101,6 @@ pub fn identity(path: &Path) -> Option<(u64, u64)> {
     path.metadata().ok().map(|found| (found.dev(), found.ino()))
 }
 
-/// Returns `path`: a file has no second name beside links.
-pub fn long_name(path: PathBuf) -> PathBuf {
-    path
-}
-
 /// Returns whether the user may execute the file at `path`.
 pub fn user_may_execute(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
@@ -117,8 +112,8 @@ pub fn has_execute_bit(_path: &Path, found: &Metadata) -> bool {
 }
 
 /// Returns the names that a program called `name` may have in a directory.
-pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
-    std::iter::once(PathBuf::from(name))
+pub fn program_names(name: &OsStr) -> Vec<PathBuf> {
+    vec![PathBuf::from(name)]
 }
 
 /// Returns the file of a shell that is not looked for by its name: there is none.

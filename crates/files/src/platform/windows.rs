@@ -76,13 +76,9 @@ pub fn is_private_directory(path: &Path) -> io::Result<bool> {
 /// user but the administrators and the system itself enter it.
 pub fn is_in_profile(path: &Path) -> bool {
     // The profile as the system knows it, whatever the environment says.
-    let home = get_known_folder_path(KnownFolder::Profile).map(long_name);
-    home.is_some_and(|home| strip_base(&long_name(path.to_owned()), &home, false).is_some())
-}
-
-/// Returns `path` with the long names of what exists in it: `PROGRA~1` is `Program Files`.
-pub fn long_name(path: PathBuf) -> PathBuf {
-    resolve(&path)
+    let Some(home) = get_known_folder_path(KnownFolder::Profile) else { return false };
+    // Both by their long names: `PROGRA~1` is `Program Files`.
+    strip_base(&resolve(path), &resolve(&home), false).is_some()
 }
 
 /// Owners and rights are not known.
@@ -120,19 +116,15 @@ pub fn has_execute_bit(path: &Path, _found: &Metadata) -> bool {
 
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
-pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
-    let mut names = Vec::new();
+pub fn program_names(name: &OsStr) -> Vec<PathBuf> {
     if user_may_execute(Path::new(name)) {
-        names.push(PathBuf::from(name));
-        return names.into_iter();
+        return vec![PathBuf::from(name)];
     }
+    let mut names = Vec::new();
     for ending in PROGRAM_ENDINGS {
-        let mut whole = name.to_owned();
-        whole.push(".");
-        whole.push(ending);
-        names.push(PathBuf::from(whole));
+        names.push(Path::new(name).with_added_extension(ending));
     }
-    names.into_iter()
+    names
 }
 
 /// Returns the file of a shell that is not looked for by its name: `bash` and `sh` are those of Git for

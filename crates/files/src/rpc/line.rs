@@ -33,32 +33,24 @@ impl LineDecoder {
     ///
     /// A line that is too long is reported as soon as that is certain, not when it ends: it may
     /// never end.
-    pub fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line<'_>)) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
-            let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
-            bytes = rest;
-            if std::mem::take(&mut self.skipping) {
-                continue;
+    pub fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(Line<'_>)) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let line = piece.strip_suffix(b"\n");
+            if !self.skipping {
+                self.extend(line.unwrap_or(piece), &mut take);
             }
-            // The usual case, a line that came in one piece, is not copied.
-            if self.partial.is_empty() && line.len() <= self.max {
-                hand_over(line, &mut take);
-                continue;
+            if line.is_some() {
+                self.finish(&mut take);
             }
-            self.extend(line, &mut take);
-            if !std::mem::take(&mut self.skipping) {
-                hand_over(&self.partial, &mut take);
-            }
-            self.clear();
-        }
-        if !self.skipping {
-            self.extend(bytes, &mut take);
         }
     }
 
-    /// Hands over the last line, when the stream ended without a newline.
+    /// Ends the line that has begun: hands it over, unless it was too long.
     pub fn finish(&mut self, mut take: impl FnMut(Line<'_>)) {
-        hand_over(&self.partial, &mut take);
+        let line = trimmed(&self.partial);
+        if !line.is_empty() {
+            take(Line::Text(line));
+        }
         self.clear();
         self.skipping = false;
     }
@@ -82,13 +74,6 @@ impl LineDecoder {
         self.partial.clear();
         // Room for the next line.
         self.partial.shrink_to(64 << 10);
-    }
-}
-
-fn hand_over(line: &[u8], take: &mut impl FnMut(Line<'_>)) {
-    let line = trimmed(line);
-    if !line.is_empty() {
-        take(Line::Text(line));
     }
 }
 

@@ -5,10 +5,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use hookexec::config::{Diagnostic, Layer, Location};
-use hookexec_files::directories::{DROP_INS, DropIn};
+use hookexec_files::directories::DROP_INS;
 use hookexec_files::hooks_file::{read_found, read_named};
 
 use super::loading::Loading;
+use crate::layout::DropIn;
 use crate::trust::{check_permissions, check_plain, check_project_file};
 
 /// The name of a configuration file in each of the directories.

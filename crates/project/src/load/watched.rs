@@ -11,8 +11,9 @@ use super::loading::Loaded;
 #[cfg(test)]
 use super::loading::load;
 use super::options::{LoadOptions, hooks_directories};
+use crate::layout::link_to;
 use crate::policy::Policy;
-use hookexec_files::directories::{DROP_INS, PROJECT_DIRECTORY, link_to};
+use hookexec_files::directories::{DROP_INS, PROJECT_DIRECTORY};
 
 /// A place that was looked at: a file, a directory whose entries count, or nothing yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -279,10 +279,7 @@ fn rotate(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
 
 /// Returns the path with something appended: `audit.jsonl.1`.
 pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(suffix);
-    PathBuf::from(name)
+    path.with_added_extension(suffix)
 }
 
 #[cfg(test)]

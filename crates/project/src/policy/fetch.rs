@@ -17,7 +17,7 @@ use super::{OrFailure as _, PolicyFailure};
 /// The largest signature, in bytes; one takes some 300.
 const MAX_SIGNATURE: u64 = 4 << 10;
 /// The ending of a signature's name, behind the archive's name.
-const ENDING: &str = ".minisig";
+const ENDING: &str = "minisig";
 
 /// A policy as it came. Nothing of it is checked yet.
 pub(super) struct Fetched {
@@ -50,9 +50,7 @@ impl Fetched {
 
 /// Returns where the signature of the archive at `path` is.
 pub fn signature_of(path: &Path) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(ENDING);
-    path.into()
+    path.with_added_extension(ENDING)
 }
 
 /// Returns the policy at `source`; `None` if it is still the one with the tag `known`.
@@ -90,7 +88,7 @@ fn download(address: &str, known: Option<&str>) -> Result<Option<Fetched>, Polic
     let tag = archive.headers().get("etag").cloned();
     let tag = tag.as_ref().and_then(|tag| tag.to_str().ok()).unwrap_or_default();
     let archive = content(address, archive, MAX_ARCHIVE)?;
-    let address = format!("{address}{ENDING}");
+    let address = format!("{address}.{ENDING}");
     let signature = content(&address, get(&address, None)?, MAX_SIGNATURE)?;
     Ok(Some(Fetched { archive, signature, tag: tag.to_owned() }))
 }

@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use hookexec::wire::parse_strict;
-use hookexec_files::directories::DropIn;
 use hookexec_files::files;
 
 use super::{MAX_ARCHIVE, OrFailure as _, PolicyFailure};
+use crate::layout::DropIn;
 
 /// The state of one policy on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

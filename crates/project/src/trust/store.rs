@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::permissions::{check_own, check_store};
 use super::project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile};
+use crate::layout::own_directories;
 use hookexec::config::Diagnostic;
-use hookexec_files::directories::{own_directories, state_directory};
+use hookexec_files::directories::state_directory;
 use hookexec_files::files;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::resolve;

@@ -150,7 +150,7 @@ impl<'n> Import<'n> {
         }
         put(&mut file, "hooks", block);
         let yaml = yaml::written(&self.reader, &file);
-        let mut problems = self.reader.into_problems();
+        let mut problems = self.reader.problems;
         problems.sort(&[]);
         if is_read.is_none() {
             return Err(problems);

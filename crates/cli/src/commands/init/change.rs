@@ -9,8 +9,8 @@ use hookexec::Config;
 use hookexec::config::{ConfigBuilder, Hook, InLayer as _, Layer, SourceFile};
 use hookexec_files::directories::state_directory;
 use hookexec_files::hooks_file::MAX_SIZE;
-use hookexec_files::yaml::edit::{self, EditError};
 use hookexec_files::{files, suggest};
+use hookexec_setup::edit::{self, EditError};
 use hookexec_setup::settings::store;
 
 use super::recipes::Recipe;

@@ -7,10 +7,12 @@ mod system;
 use std::path::Path;
 
 use hookexec::config::{Diagnostic, Location};
-use hookexec_files::directories::{is_in_project, link_to, project_of};
+use hookexec_files::directories::{is_in_project, project_of};
 use hookexec_files::plain::line;
 use hookexec_files::platform::resolve;
 use hookexec_files::platform::system::canonical;
+
+use crate::layout::link_to;
 
 pub(super) use system::check_own;
 

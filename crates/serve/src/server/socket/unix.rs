@@ -46,9 +46,8 @@ impl Socket {
         check_directory(path.parent().unwrap_or(Path::new("/")), shown)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
-        let mut lock = path.clone().into_os_string();
-        lock.push(".lock");
-        let Some(lock) = files::try_lock(lock.as_ref()).or_failed(shown)? else {
+        let lock = path.with_added_extension("lock");
+        let Some(lock) = files::try_lock(&lock).or_failed(shown)? else {
             return Err(ListenError::InUse(shown.to_owned()));
         };
         if let Ok(found) = path.symlink_metadata() {

@@ -7,11 +7,10 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::parse;
-use crate::diagnostic::Diagnostic;
-use crate::node::{Node, Value};
-use crate::source::SourceFile;
-use crate::text::{indentation, line_number, line_start};
+use hookexec::config::{Diagnostic, SourceFile};
+use hookexec_files::node::{Node, Value};
+use hookexec_files::text::{indentation, line_number, line_start};
+use hookexec_files::yaml::parse;
 
 /// Why the text can't be changed.
 #[derive(Debug, thiserror::Error)]
