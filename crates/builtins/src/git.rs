@@ -171,6 +171,5 @@ fn read(reader: &duct::ReaderHandle, args: &[&str]) -> Result<Answer, BuiltinErr
 /// Returns the absolute path of a program: a name alone would be looked up in a relative `PATH`
 /// entry, and be slower to start.
 fn find_program(surroundings: &Surroundings, name: &str) -> Option<PathBuf> {
-    let files = files::programs(name.as_ref(), surroundings.var("PATH")?);
-    files.into_iter().find(|path| files::is_program(path))
+    files::programs(name.as_ref(), surroundings.var("PATH")?).find(|path| files::is_program(path))
 }

@@ -18,7 +18,7 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
         );
     }
-    match read_whole(stdin, 0, MAX_MESSAGE) {
+    match read_whole(stdin, MAX_MESSAGE) {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             let most = MAX_MESSAGE >> 20;
             Err(CommandError::data(format!("the input on stdin is larger than {most} MiB")))

@@ -22,8 +22,13 @@ pub fn read_beginning(reader: impl Read, most: usize) -> io::Result<Beginning> {
     read_onto(Vec::new(), reader, most)
 }
 
+/// Reads a whole stream; an error when it has more than `most` bytes.
+pub fn read_whole(reader: impl Read, most: usize) -> io::Result<Vec<u8>> {
+    read_expected(reader, 0, most)
+}
+
 /// Reads a whole stream that has probably `expected` bytes; an error when it has more than `most`.
-pub fn read_whole(reader: impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
+pub fn read_expected(reader: impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
     // One byte more tells that it has ended, without another allocation.
     let room = Vec::with_capacity(expected.min(most).saturating_add(1));
     let Beginning { bytes, is_cut } = read_onto(room, reader, most)?;
@@ -68,11 +73,11 @@ mod tests {
         let beginning = |most| read_beginning(&b"12345"[..], most).unwrap();
         assert_eq!((&*beginning(5).bytes, beginning(5).is_cut), (&b"12345"[..], false));
         assert_eq!((&*beginning(4).bytes, beginning(4).is_cut), (&b"1234"[..], true));
-        assert_eq!(read_whole(&b"12345"[..], 9, 5).unwrap(), b"12345");
-        let error = read_whole(&b"12345"[..], 9, 4).unwrap_err();
+        assert_eq!(read_expected(&b"12345"[..], 9, 5).unwrap(), b"12345");
+        let error = read_expected(&b"12345"[..], 9, 4).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge);
         assert_eq!(error.to_string(), "it is larger than 4 bytes");
-        assert_eq!(read_whole(&b"12345"[..], 2, usize::MAX).unwrap(), b"12345");
+        assert_eq!(read_expected(&b"12345"[..], 2, usize::MAX).unwrap(), b"12345");
     }
 
     #[tokio::test]

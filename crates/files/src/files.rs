@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::bounded::{read_beginning, read_whole};
+use crate::bounded::{read_beginning, read_expected};
 use crate::platform::system;
 use crate::platform::system::canonical;
 
@@ -38,20 +38,18 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub fn read_to_end(file: File, most: u64) -> io::Result<Vec<u8>> {
     // A pipe has no size to ask for.
     let expected = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    read_whole(file, expected, usize::try_from(most).unwrap_or(usize::MAX))
+    read_expected(file, expected, usize::try_from(most).unwrap_or(usize::MAX))
 }
 
 /// Returns where the program `name` can be on the search path `path`, in order. A directory that is
 /// not absolute is passed over: a program that an agent wrote could take the place of another.
-pub fn programs(name: &OsStr, path: &OsStr) -> Vec<PathBuf> {
-    let names = system::program_names(name);
-    let mut places = Vec::new();
-    for directory in std::env::split_paths(path) {
-        if directory.is_absolute() {
-            places.extend(names.iter().map(|name| directory.join(name)));
-        }
-    }
-    places
+pub fn programs(name: &OsStr, path: &OsStr) -> impl Iterator<Item = PathBuf> + use<> {
+    let names: Vec<_> = system::program_names(name).collect();
+    let directories: Vec<PathBuf> = std::env::split_paths(path).collect();
+    directories
+        .into_iter()
+        .filter(|directory| directory.is_absolute())
+        .flat_map(move |directory| names.clone().into_iter().map(move |name| directory.join(name)))
 }
 
 /// Returns whether `path` leads to a file that can be executed.

@@ -145,7 +145,7 @@ pub fn on_search_path(name: &str) -> Option<PathBuf> {
 /// Returns the programs of this name on the search path, in order.
 pub fn named(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    files::programs(name, &paths).into_iter().filter(|path| files::is_program(path))
+    files::programs(name, &paths).filter(|path| files::is_program(path))
 }
 
 // They are about paths and modes of Unix.

@@ -276,7 +276,7 @@ impl Program {
     fn find(&self) -> Result<PathBuf, LaunchError> {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
-        for file in files.into_iter().filter(|file| file.is_file()) {
+        for file in files.filter(|file| file.is_file()) {
             if user_may_execute(&file) {
                 return Ok(file);
             }

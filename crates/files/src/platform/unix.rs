@@ -112,8 +112,8 @@ pub fn has_execute_bit(_path: &Path, found: &Metadata) -> bool {
 }
 
 /// Returns the names that a program called `name` may have in a directory.
-pub fn program_names(name: &OsStr) -> Vec<PathBuf> {
-    vec![PathBuf::from(name)]
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(PathBuf::from(name))
 }
 
 /// Returns the file of a shell that is not looked for by its name: there is none.

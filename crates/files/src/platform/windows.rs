@@ -116,15 +116,16 @@ pub fn has_execute_bit(path: &Path, _found: &Metadata) -> bool {
 
 /// Returns the names that a program called `name` may have in a directory: with its ending as it is,
 /// else with each ending of a program.
-pub fn program_names(name: &OsStr) -> Vec<PathBuf> {
-    if user_may_execute(Path::new(name)) {
-        return vec![PathBuf::from(name)];
-    }
+pub fn program_names(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     let mut names = Vec::new();
+    if user_may_execute(Path::new(name)) {
+        names.push(PathBuf::from(name));
+        return names.into_iter();
+    }
     for ending in PROGRAM_ENDINGS {
         names.push(Path::new(name).with_added_extension(ending));
     }
-    names
+    names.into_iter()
 }
 
 /// Returns the file of a shell that is not looked for by its name: `bash` and `sh` are those of Git for
