@@ -198,16 +198,13 @@ impl Found {
     /// Adds the commands that a shell reads from its input, if that is one text.
     fn input(&mut self, inner: Frame) -> Hidden {
         let inputs = Arc::clone(&inner.inputs);
-        // `exec < f` before a shell is its input.
-        let is_shell = shells::is_shell(inner.program());
-        let may_have_input = inner.piped || self.is_doubtful && is_shell;
         match &*inputs {
             _ if inner.more => Hidden::Anything,
             // zsh reads a pipe beside it, too.
             [one] if one.operator == "<<" && one.word.is_known() && !inner.piped => {
                 self.inner_text(&one.word.text, Frame { inputs: Arc::default(), ..inner })
             }
-            [] if !may_have_input => {
+            [] if !inner.piped && !shells::is_shell(inner.program()) => {
                 self.without_input += 1;
                 Hidden::Nothing
             }

@@ -108,8 +108,7 @@ impl Pattern {
         for word in &self.words {
             named += usize::from(word.is_operand());
         }
-        // An empty word prints nothing.
-        given.operands.iter().filter(|operand| !operand.text.is_empty()).count() > named
+        given.operands.len() > named
     }
 
     /// Returns whether a command certainly has a word that the pattern must not find.

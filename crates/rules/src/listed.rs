@@ -59,10 +59,11 @@ impl Pattern {
             }
             let Some((word, value)) = option.value else { continue };
             // A program may give the value to another one, for which it is an option.
-            let is_option = value.starts_with('-') && value.parse::<f64>().is_err();
-            if is_option && !given.row.takes_any_option()
-                || given.row.is_hazardous(word, value, true)
-            {
+            let mut letters = value.chars();
+            let is_option =
+                letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic);
+            let is_attached = option.word.text.starts_with("--") && std::ptr::eq(word, option.word);
+            if is_option && is_attached || given.row.is_hazardous(word, value, true) {
                 return Err(word.text.clone());
             }
         }

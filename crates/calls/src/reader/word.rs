@@ -39,11 +39,8 @@ impl Reader<'_, '_> {
         let start = self.at;
         let mut word = Building::default();
         if self.has("<(") || self.has(">(") {
-            let piped = self.frame.piped;
-            self.frame.piped |= self.has(">(");
             self.at += 2;
             self.substituted()?;
-            self.frame.piped = piped;
             word.unknown(&self.text[start..self.at], Certainty::Unknown);
         }
         // A shell that does not know it runs a program of this name.

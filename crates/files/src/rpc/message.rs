@@ -4,6 +4,7 @@
 //! the cause, instead of leaving it to its timeout.
 
 use std::fmt;
+use std::io::Write as _;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny};
 use serde_json::Value;
@@ -73,13 +74,15 @@ pub fn nothing(id: &str) -> Vec<u8> {
 }
 
 fn call(id: Option<u64>, method: &str, params: &[u8]) -> Vec<u8> {
-    let id = match id {
-        Some(id) => format!("\"id\":{id},"),
-        None => String::new(),
-    };
-    let start = format!("{{\"jsonrpc\":\"2.0\",{id}\"method\":\"{method}\",\"params\":");
-    let mut line = start.into_bytes();
-    line.reserve(params.len() + 2);
+    let mut line = Vec::with_capacity(params.len() + method.len() + 80);
+    line.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+    if let Some(id) = id {
+        // Writing into memory can't fail.
+        let _ = write!(line, "\"id\":{id},");
+    }
+    line.extend_from_slice(br#""method":""#);
+    line.extend_from_slice(method.as_bytes());
+    line.extend_from_slice(br#"","params":"#);
     // U+2028 and U+2029 can stand in strings only, and JavaScript's readers take them for line ends.
     if params.contains(&0xE2) {
         let params = String::from_utf8_lossy(params);
