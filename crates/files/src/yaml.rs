@@ -323,7 +323,14 @@ fn number(content: &str) -> Option<Number> {
             return u64::from_str_radix(digits, radix).ok().map(Number::from);
         }
     }
+    // A path such as `./x` begins like a number, and most numbers are read as they stand.
+    if !unsigned.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte)) {
+        return None;
+    }
     let zero = if unsigned.starts_with('.') { "0" } else { "" };
+    if unsigned.len() == content.len() && zero.is_empty() {
+        return content.parse().ok();
+    }
     format!("{sign}{zero}{unsigned}").parse().ok()
 }
 
