@@ -4,8 +4,8 @@
 //! So there is always an answer, in time and in the dialect: wrong arguments, a broken payload or
 //! configuration, a panic and a missed deadline are denials where the event decides.
 //!
-//! One thread does the work on the answer, and gives it. This one waits for signals and for the end of the
-//! time. Each change between threads takes as long as a rule, so the work never leaves its thread.
+//! One thread works on the answer and gives it, while the main thread waits for signals and for the end of
+//! the time. Each change between threads takes as long as a rule, so the work never leaves its thread.
 
 mod caller;
 mod work;
