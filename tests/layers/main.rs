@@ -51,7 +51,7 @@ fn no_module_imports_one_above_itself() {
 }
 
 /// The files that read JSON with `serde_json` itself, and why no model's words are lost there.
-const PLAIN_READERS: [(&str, &str); 17] = [
+const PLAIN_READERS: [(&str, &str); 18] = [
     ("crates/agents/src/settings.rs", "reads a constant"),
     ("crates/agents/src/transcript/mod.rs", "looks whether a line is JSON"),
     ("crates/builtins/src/http_post.rs", "looks whether a text is JSON"),
@@ -75,6 +75,10 @@ const PLAIN_READERS: [(&str, &str); 17] = [
         "reads types without any JSON from a value read strictly",
     ),
     ("crates/setup/src/settings/backup.rs", "reads a type without any JSON"),
+    (
+        "crates/setup/src/settings/mod.rs",
+        "reads settings as their agent does: the last of keys that stand twice counts",
+    ),
     ("crates/setup/src/settings/text.rs", "looks whether a text is JSON"),
     ("crates/workbench/src/records.rs", "`Record` reads its values with `exact`"),
     ("src/answer.rs", "looks whether a text is JSON"),
