@@ -123,16 +123,19 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
 
 /// Returns whether a test may have an operator that evaluates its operands, and one that is not a number.
 fn test_evaluates(words: &[Word]) -> bool {
-    let (mut evaluates, mut has_other) = (false, false);
+    let (mut evaluates, mut operators, mut has_other) = (false, 0, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
         // Without arguments `-eq$@` is `-eq`.
-        let is_operator = ARITHMETIC.contains(&&word.text[..word.known]);
-        evaluates |= is_operator || words.len() < 3 && may_be_test;
-        let is_operand = !word.text.starts_with('-') && !matches!(&*word.text, "]" | "]]");
-        has_other |= is_operand && !is_number(word);
+        if ARITHMETIC.contains(&&word.text[..word.known]) {
+            operators += 1;
+            continue;
+        }
+        evaluates |= words.len() < 3 && may_be_test;
+        // `-x` and `--x` are variables beside such an operator.
+        has_other |= !matches!(&*word.text, "!" | "]" | "]]") && !is_number(word);
     }
-    evaluates && has_other
+    (evaluates || operators > 0) && (has_other || operators > 1)
 }
 
 /// Returns whether all values of a format of `printf` are texts.

@@ -368,6 +368,8 @@ fn what_shells_read_in_different_ways_can_not_be_known() {
         // Values that are evaluated.
         "a='b[$(x)]'; echo $((a))",
         "a='b[$(x)]'; [ \"$a\" -eq 1 ]",
+        "(a='b[$(x)]'; [ --\"$a\" -eq 1 ])",
+        "eq='b[$(x)]'; [ -eq -eq 1 ]",
         "a='b[$(x)]'; [ \"$a\" -eq$@ 1 ]",
         "[ 'a[$(x)]' -eq 1 ]",
         "printf %d 'a[$(x)]'",
