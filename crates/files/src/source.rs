@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
@@ -12,7 +12,7 @@ use crate::files::real;
 use crate::plain::line;
 
 /// A configuration file as it was read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct SourceFile {
     /// Its path, as it is shown.
@@ -23,12 +23,22 @@ pub struct SourceFile {
     pub tag: u8,
     /// The directory that it is in, as an absolute path.
     pub directory: Arc<Path>,
-    /// Where each line begins, in bytes.
-    line_starts: Vec<usize>,
+    /// Where each line begins, in bytes; counted on first use, which for most files is never.
+    line_starts: OnceLock<Vec<usize>>,
     /// Its path in one line, whatever its name is: each report of a hook shows it to a model and on a
     /// screen.
     shown: String,
 }
+
+impl PartialEq for SourceFile {
+    fn eq(&self, other: &Self) -> bool {
+        // The rest follows from these, and may not be known yet of one of them.
+        let Self { path, text, tag, directory, line_starts: _, shown: _ } = self;
+        (path, text, tag, directory) == (&other.path, &other.text, &other.tag, &other.directory)
+    }
+}
+
+impl Eq for SourceFile {}
 
 impl SourceFile {
     /// Returns a file of the given text.
@@ -37,12 +47,18 @@ impl SourceFile {
         let absolute = std::path::absolute(&path);
         let directory = absolute.as_deref().ok().and_then(Path::parent);
         let directory = directory.unwrap_or(Path::new("/")).into();
-        let mut line_starts = vec![0];
-        for (newline, _) in text.match_indices('\n') {
-            line_starts.push(newline + 1);
-        }
-        let shown = line(&path.to_string_lossy());
+        let (shown, line_starts) = (line(&path.to_string_lossy()), OnceLock::new());
         Self { path, text, tag: 0, directory, line_starts, shown }
+    }
+
+    fn line_starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let mut starts = vec![0];
+            for (newline, _) in self.text.match_indices('\n') {
+                starts.push(newline + 1);
+            }
+            starts
+        })
     }
 
     /// Returns whether it stands in a `hooks.d`.
@@ -118,14 +134,14 @@ impl Location {
     }
 
     fn line_of(&self, at: usize) -> usize {
-        self.file.line_starts.partition_point(|start| *start <= at)
+        self.file.line_starts().partition_point(|start| *start <= at)
     }
 
     /// Returns the line and the column of the byte `at`, both from 1.
     fn position(&self, at: usize) -> (usize, usize) {
         let (line, text) = (self.line_of(at), &self.file.text);
         // A place inside of a character is the character's.
-        let before = &text[self.file.line_starts[line - 1]..text.floor_char_boundary(at)];
+        let before = &text[self.file.line_starts()[line - 1]..text.floor_char_boundary(at)];
         (line, before.chars().count() + 1)
     }
 }
