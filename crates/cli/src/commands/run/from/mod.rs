@@ -88,10 +88,10 @@ struct Request {
 /// How far the work on an answer has come.
 enum Progress {
     Reading,
-    /// A server is asked.
-    Asking(Box<NativeCall>),
-    /// The hooks of these files are loaded, after a server failed for the reason that is given.
-    Loading(Box<NativeCall>, ConfigArgs, Option<String>),
+    /// A server is being asked.
+    Asking(Arc<NativeCall>),
+    /// The project is being found or loaded. A server may have failed before, for the reason given.
+    Loading(Arc<NativeCall>, ConfigArgs, Option<String>),
     /// The hooks run. If one is stuck, this is the answer.
     Running(Answer),
 }
@@ -102,7 +102,8 @@ impl Request {
         let mut signals = runtime::listen()?;
         let (done, mut exits) = mpsc::unbounded_channel();
         start(Work::new(self, 0), &done)?;
-        let mut exit = self.exit(&mut exits, &mut signals, self.within / 2).await;
+        // A project has half of the time to be loaded, and the agent three quarters to write its call.
+        let mut exit = self.exit_within(&mut exits, &mut signals, self.within / 2).await;
         for (may_read, until) in [(true, self.within / 4 * 3), (false, self.within)] {
             if !matches!(exit, Ok(None)) {
                 break;
@@ -111,7 +112,7 @@ impl Request {
                 // Without a thread for it the first attempt goes on.
                 let _ = start(work, &done);
             }
-            exit = self.exit(&mut exits, &mut signals, until).await;
+            exit = self.exit_within(&mut exits, &mut signals, until).await;
         }
         let is_late = matches!(exit, Ok(None));
         let why = match exit {
@@ -140,7 +141,7 @@ impl Request {
     ///
     /// # Errors
     /// The signal that came first.
-    async fn exit(
+    async fn exit_within(
         &self,
         exits: &mut mpsc::UnboundedReceiver<Exit>,
         signals: &mut Signals,
@@ -154,8 +155,8 @@ impl Request {
         }
     }
 
-    /// Returns the work again without what takes too long: the end of standard input, which `may_read`
-    /// still waits for, or the project.
+    /// Returns the work again without the part that takes too long: the project, or the end of standard
+    /// input unless the agent `may_read` on.
     fn second_attempt(self: &Arc<Self>, may_read: bool) -> Option<Work> {
         let mut work = Work::new(self, 1);
         match &locked(&self.progress).1 {
@@ -168,7 +169,7 @@ impl Request {
                 if work.config == *config {
                     return None;
                 }
-                work.read = Some(Ok((**call).clone()));
+                work.read = Some(Ok(Arc::clone(call)));
                 work.failure.clone_from(failure);
             }
             _ => return None,
@@ -176,7 +177,7 @@ impl Request {
         Some(work)
     }
 
-    /// Notes how far an attempt has come. It ends here if the hooks of the other one run.
+    /// Notes how far an attempt has come. Once the hooks of the other attempt run, this one stops for good.
     fn reach(&self, attempt: usize, reached: Progress) {
         let mut progress = locked(&self.progress);
         while matches!(&*progress, (other, Progress::Running(_)) if *other != attempt) {
@@ -240,7 +241,7 @@ mod tests {
         assert!(problem.to_string().ends_with("the agent did not close standard input"));
 
         let payload = br#"{"hook_event_name": "PreToolUse", "tool_name": "Bash"}"#;
-        let call = || Box::new(read(Agent::ClaudeCode, None, payload, |_| None).unwrap());
+        let call = || Arc::new(read(Agent::ClaudeCode, None, payload, |_| None).unwrap());
         let config = ConfigArgs::default();
         let failure = Some("the server died".to_owned());
         let loading = request(Progress::Loading(call(), config.clone(), failure.clone()));

@@ -25,9 +25,9 @@ pub(super) struct Work {
     pub(super) request: Arc<Request>,
     attempt: usize,
     /// The call, if another attempt has read it.
-    pub(super) read: Option<Result<NativeCall, Unreadable>>,
+    pub(super) read: Option<Result<Arc<NativeCall>, Unreadable>>,
     pub(super) config: ConfigArgs,
-    /// Why the server has failed. The hooks must not run after it, and judge that.
+    /// Why the server has failed. It may have run the hooks, so here only their `on_error` counts.
     pub(super) failure: Option<String>,
     /// The hooks, once they are loaded.
     executor: Option<Executor>,
@@ -56,7 +56,7 @@ impl Work {
         let request = Arc::clone(&self.request);
         let read = self.read.take();
         let hint = request.caller.hint.as_deref();
-        let read = read.unwrap_or_else(|| payload(request.agent, hint));
+        let read = read.unwrap_or_else(|| payload(request.agent, hint).map(Arc::new));
         let running = Runtime::new().and_then(|runtime| {
             let answer = runtime.block_on(self.answer(&read))?;
             Ok((runtime, answer))
@@ -99,7 +99,7 @@ impl Work {
     }
 
     /// Returns the answer to a call, or to one that can't be read.
-    async fn answer(&mut self, read: &Result<NativeCall, Unreadable>) -> Answer {
+    async fn answer(&mut self, read: &Result<Arc<NativeCall>, Unreadable>) -> Answer {
         let request = Arc::clone(&self.request);
         let call = match read {
             Ok(call) => call,
@@ -128,7 +128,7 @@ impl Work {
     ///
     /// # Errors
     /// Why neither has one.
-    async fn verdict(&mut self, call: &NativeCall) -> Result<Verdict, CommandError> {
+    async fn verdict(&mut self, call: &Arc<NativeCall>) -> Result<Verdict, CommandError> {
         let mut moment = Moment::new(call);
         if call.event.is_none() {
             return Ok(moment.into_verdict(call));
@@ -136,13 +136,13 @@ impl Work {
         let request = Arc::clone(&self.request);
         let until = deadline_of_hooks(request.started, request.within);
         if self.attempt == 0 {
-            self.loads(call);
+            self.note_loading(call);
             self.config = self.config.clone().in_project(&call.project);
             if let Some(verdict) = self.ask_server(call, until).await? {
                 return Ok(verdict);
             }
         }
-        self.loads(call);
+        self.note_loading(call);
         let loaded = self.load();
         if let Some(problem) = self.failure.take() {
             let Some(executor) = &self.executor else {
@@ -171,13 +171,13 @@ impl Work {
     /// Why it was not waited for.
     async fn ask_server(
         &mut self,
-        call: &NativeCall,
+        call: &Arc<NativeCall>,
         until: Option<Instant>,
     ) -> Result<Option<Verdict>, CommandError> {
         let request = Arc::clone(&self.request);
         let Some(socket) = request.args.connect.socket() else { return Ok(None) };
         let Ok(options) = self.config.options(Purpose::Judge) else { return Ok(None) };
-        self.reach(Progress::Asking(Box::new(call.clone())));
+        self.reach(Progress::Asking(Arc::clone(call)));
         let reply = tokio::select! {
             biased;
             why = request.stopped() => return Err(why),
@@ -191,9 +191,9 @@ impl Work {
         Ok(None)
     }
 
-    /// Notes that the project is looked for, and the hooks are loaded.
-    fn loads(&self, call: &NativeCall) {
-        let (call, config) = (Box::new(call.clone()), self.config.clone());
+    /// Notes that the project is being found or loaded.
+    fn note_loading(&self, call: &Arc<NativeCall>) {
+        let (call, config) = (Arc::clone(call), self.config.clone());
         self.reach(Progress::Loading(call, config, self.failure.clone()));
     }
 
