@@ -45,8 +45,7 @@ pub async fn read_line(
     most: usize,
 ) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
-    // One byte more tells that there are more.
-    reader.take((most as u64).saturating_add(1)).read_until(b'\n', &mut line).await?;
+    reader.take(one_more(most)).read_until(b'\n', &mut line).await?;
     if line.len() > most {
         return Err(too_large(most));
     }
@@ -54,10 +53,15 @@ pub async fn read_line(
 }
 
 fn read_onto(mut bytes: Vec<u8>, reader: impl Read, most: usize) -> io::Result<Beginning> {
-    reader.take((most as u64).saturating_add(1)).read_to_end(&mut bytes)?;
+    reader.take(one_more(most)).read_to_end(&mut bytes)?;
     let is_cut = bytes.len() > most;
     bytes.truncate(most);
     Ok(Beginning { bytes, is_cut })
+}
+
+/// Returns `most` and one byte, which tells that there are more.
+fn one_more(most: usize) -> u64 {
+    (most as u64).saturating_add(1)
 }
 
 fn too_large(most: usize) -> io::Error {

@@ -251,9 +251,11 @@ impl Serialize for Canonical<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::Object(object) => {
-                let mut keys: Vec<&String> = object.keys().collect();
-                keys.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
-                serializer.collect_map(keys.into_iter().map(|key| (key, Canonical(&object[key]))))
+                let mut entries: Vec<_> = object.iter().collect();
+                entries
+                    .sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+                serializer
+                    .collect_map(entries.into_iter().map(|(key, value)| (key, Canonical(value))))
             }
             Value::Array(items) => serializer.collect_seq(items.iter().map(Canonical)),
             // `serde_json` escapes exactly what RFC 8785 wants to be escaped.

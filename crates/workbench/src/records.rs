@@ -10,7 +10,7 @@ use hookexec::config::Hook;
 use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Decision, Event};
 use hookexec_files::platform::system::canonical;
-use hookexec_project::log::{BEGINNING, Record, numbered};
+use hookexec_project::log::{BEGINNING, Record};
 use serde::Serialize;
 
 /// A record; `None` for a line that is not one: it was cut, or another program wrote it.
@@ -24,7 +24,7 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     // The most full files that are looked for.
     for number in 1..=100 {
-        let file = numbered(path, &number.to_string());
+        let file = path.with_added_extension(number.to_string());
         if !file.exists() {
             break;
         }

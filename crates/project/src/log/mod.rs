@@ -8,4 +8,4 @@ mod sources;
 mod writer;
 
 pub use record::{BEGINNING, Record, rewritten};
-pub use writer::{numbered, recorder};
+pub use writer::recorder;

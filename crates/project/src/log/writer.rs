@@ -206,9 +206,9 @@ enum Identity {
 
 /// Returns the identities of every file that a log may write or rename.
 fn identities(log: &AuditSettings) -> HashSet<Identity> {
-    let mut files = vec![log.path.clone(), numbered(&log.path, "lock")];
+    let mut files = vec![log.path.clone(), log.path.with_added_extension("lock")];
     for number in 1..=log.keep {
-        files.push(numbered(&log.path, &number.to_string()));
+        files.push(log.path.with_added_extension(number.to_string()));
     }
     let mut identities = HashSet::new();
     for path in files {
@@ -260,26 +260,21 @@ fn check_ours(path: &Path) -> io::Result<()> {
 /// A writer that has the full file open still appends to it under its new name; one that sleeps
 /// through as many rotations as files are kept finds that its file is gone, and appends anew.
 fn rotate(log: &AuditSettings, line: &[u8]) -> io::Result<()> {
-    let Some(_lock) = try_lock(&numbered(&log.path, "lock"))? else { return Ok(()) };
+    let Some(_lock) = try_lock(&log.path.with_added_extension("lock"))? else { return Ok(()) };
     // Another may have been faster.
     if !is_full(log, line) {
         return Ok(());
     }
     for number in 1..=log.keep {
-        check_ours(&numbered(&log.path, &number.to_string()))?;
+        check_ours(&log.path.with_added_extension(number.to_string()))?;
     }
     for number in (1..log.keep).rev() {
-        let newer = numbered(&log.path, &number.to_string());
+        let newer = log.path.with_added_extension(number.to_string());
         if newer.symlink_metadata().is_ok() {
-            std::fs::rename(newer, numbered(&log.path, &(number + 1).to_string()))?;
+            std::fs::rename(newer, log.path.with_added_extension((number + 1).to_string()))?;
         }
     }
-    std::fs::rename(&log.path, numbered(&log.path, "1"))
-}
-
-/// Returns the path with something appended: `audit.jsonl.1`.
-pub fn numbered(path: &Path, suffix: &str) -> PathBuf {
-    path.with_added_extension(suffix)
+    std::fs::rename(&log.path, log.path.with_added_extension("1"))
 }
 
 #[cfg(test)]
@@ -340,7 +335,7 @@ mod tests {
         let mut log = AuditSettings::new(&path);
         (log.max_size, log.keep) = (10, 1);
         std::fs::write(&path, BEGINNING).unwrap();
-        let lock = numbered(&path, "lock");
+        let lock = path.with_added_extension("lock");
         let made = std::process::Command::new("mkfifo").arg(&lock).status().unwrap();
         assert!(made.success());
         let error = write_line(&log, b"y\n").unwrap_err();
