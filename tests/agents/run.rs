@@ -2,13 +2,12 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::state::lives;
-use crate::support::{Done, Sandbox, until, wait};
+use crate::support::{Done, Sandbox, signal, until, wait};
 
 /// Each agent with the event before a command runs, a payload of it, and what the command is.
 pub(crate) fn callers(command: &str) -> Vec<(&'static str, &'static str, Value)> {
@@ -168,8 +167,7 @@ fn an_agent_that_gives_up_gets_a_denial_at_once() {
     let mut child = sandbox.hookexec(args.iter().chain(&["--within", "1000"])).spawn();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
     until("the hook starts", || sandbox.project().join("pid").exists());
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    signal(&child, "-TERM");
     let output = wait(child);
     assert_eq!(output.status.code(), Some(0));
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -191,8 +189,7 @@ fn an_agent_that_gives_up_before_it_has_written_gets_a_denial_at_once() {
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
         u64::from_str_radix(caught, 16).unwrap() >> 14 & 1 == 1
     });
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    signal(&child, "-TERM");
     let output = wait(child);
     drop(stdin);
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -224,8 +221,7 @@ fn a_signal_stops_the_processes_of_hooks() {
     let mut child = sandbox.hookexec(args.iter().chain(&["--within", "1000"])).spawn();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
     until("the process is asked", || sandbox.project().join("pid").exists());
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    signal(&child, "-TERM");
     let stdout = String::from_utf8(wait(child).stdout).unwrap();
     assert!(stdout.contains(r#""permissionDecision":"deny""#), "{stdout}");
     let pid = sandbox.read("pid");

@@ -1,18 +1,13 @@
 //! A signal to `hookexec run` stops the hooks and all their children.
 
 use std::io::Write;
-use std::process::Command;
 
 use crate::state::lives;
-use crate::support::{Sandbox, until, wait};
-
-fn send(signal: &str, pid: &str) -> bool {
-    Command::new("kill").args([signal, pid]).output().unwrap().status.success()
-}
+use crate::support::{Sandbox, signal, until, wait};
 
 #[test]
 fn a_signal_stops_the_hooks_and_is_no_answer() {
-    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+    for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
         let sandbox = Sandbox::new();
         // A shell with a child, both of which would outlive the test.
         sandbox.write(
@@ -22,7 +17,7 @@ fn a_signal_stops_the_hooks_and_is_no_answer() {
         let mut child = sandbox.hookexec(["run", "stop", "--config", "hooks.yaml"]).spawn();
         child.stdin.take().unwrap().write_all(b"{}").unwrap();
         until("the hook starts", || sandbox.project().join("pids").exists());
-        assert!(send(signal, &child.id().to_string()));
+        signal(&child, name);
         let output = wait(child);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
@@ -44,7 +39,7 @@ fn a_server_does_not_outlive_its_signal_for_a_hook() {
         r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"stop","input":{}}}"#;
     writeln!(child.stdin.as_mut().unwrap(), "{request}").unwrap();
     until("the hook starts", || sandbox.project().join("pids").exists());
-    assert!(send("-TERM", &child.id().to_string()));
+    signal(&child, "-TERM");
     assert_eq!(wait(child).status.code(), Some(0));
     for pid in sandbox.read("pids").split_whitespace() {
         until("nothing of the hook is left", || !lives(pid));

@@ -2,14 +2,14 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus};
+use std::process::{Child, ChildStdin, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::state::lives;
-use crate::support::{ROOT, Sandbox, needs, until, wait};
+use crate::support::{ROOT, Sandbox, needs, signal, until, wait};
 
 const SECRET: &str = "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5";
 
@@ -440,8 +440,7 @@ fn a_signal_ends_the_server_and_the_hooks() {
     client.next();
     client.call(1, "echo", &text("slow"));
     until("the hook runs", || sandbox.project().join("started").exists());
-    let pid = client.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    signal(&client.child, "-TERM");
     let stdin = client.stdin.take();
     assert_eq!(client.ends().0.code(), Some(143));
     drop(stdin);

@@ -4,12 +4,11 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::serve::process::{Serving, sandbox};
-use crate::support::{Done, Sandbox, until, wait};
+use crate::support::{Done, Sandbox, signal, until, wait};
 
 fn payload(event: &str, sandbox: &Sandbox, command: &str) -> Value {
     json!({ "hook_event_name": event, "session_id": "s", "cwd": sandbox.project(),
@@ -242,8 +241,7 @@ fn a_signal_is_answered_while_a_server_hangs() {
     let payload = payload("PreToolUse", &sandbox, "ls").to_string();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     let (asked, _) = listener.accept().unwrap();
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    signal(&child, "-TERM");
     let stdout = String::from_utf8(wait(child).stdout).unwrap();
     assert!(stdout.contains("\"deny\"") && stdout.contains("SIGTERM"), "{stdout}");
     drop(asked);

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::state::lives;
-use crate::support::{Sandbox, until, wait};
+use crate::support::{Sandbox, signal, until, wait};
 
 pub(crate) const HOOKS: &str = "pre_tool_use:\n  - matcher: shell\n    hooks:\n      \
      - { type: command, name: guard, command: \"grep -q rm && { echo no rm >&2; exit 2; } || exit 0\" }\n";
@@ -39,8 +39,7 @@ impl Serving {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.as_ref().unwrap().id().to_string();
-        assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+        signal(self.child.as_ref().unwrap(), name);
     }
 
     /// Waits for its end and returns its exit code.

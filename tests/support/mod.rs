@@ -196,6 +196,12 @@ pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+/// Sends a signal, such as `-TERM`, to a child.
+pub(crate) fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+}
+
 /// Waits for the end of `child`, and gives up after a long while rather than hang.
 #[track_caller]
 pub(crate) fn wait(child: Child) -> Output {
