@@ -123,7 +123,7 @@ pub(super) fn evaluates(name: &str, words: &[Word]) -> bool {
 
 /// Returns whether a test may have an operator that evaluates its operands, and one that is not a number.
 fn test_evaluates(words: &[Word]) -> bool {
-    let (mut evaluates, mut operators, mut has_other) = (false, 0, false);
+    let (mut may_have_operator, mut operators, mut has_other) = (false, 0, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
         // Without arguments `-eq$@` is `-eq`.
@@ -131,11 +131,11 @@ fn test_evaluates(words: &[Word]) -> bool {
             operators += 1;
             continue;
         }
-        evaluates |= words.len() < 3 && may_be_test;
+        may_have_operator |= words.len() < 3 && may_be_test;
         // `-x` and `--x` are variables beside such an operator.
         has_other |= !matches!(&*word.text, "!" | "]" | "]]") && !is_number(word);
     }
-    (evaluates || operators > 0) && (has_other || operators > 1)
+    (may_have_operator || operators > 0) && (has_other || operators > 1)
 }
 
 /// Returns whether all values of a format of `printf` are texts.

@@ -17,9 +17,12 @@ impl SimpleCommand {
 
     /// Returns whether the command gets files from the network.
     pub fn fetches(&self) -> bool {
-        let name = self.program();
-        let clones = matches!(&*name, "git" | "gh") && has_word(&self.words, &["clone"]);
-        clones || FETCHERS.contains(&&*name)
+        self.clones() || FETCHERS.contains(&&*self.program())
+    }
+
+    /// Returns whether the command gets a repository.
+    fn clones(&self) -> bool {
+        matches!(&*self.program(), "git" | "gh") && has_word(&self.words, &["clone"])
     }
 
     /// Returns whether a text that the command writes goes into a file of this name.
@@ -262,7 +265,7 @@ impl Found {
         if FETCHERS.contains(&name) {
             self.fetching = pipeline;
         }
-        self.has_cloned |= matches!(name, "git" | "gh") && command.fetches();
+        self.has_cloned |= command.clones();
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;

@@ -54,7 +54,7 @@ impl<'c> Arguments<'c> {
         let mut arguments =
             Self { command, program, row, options: Vec::new(), operands: Vec::new() };
         arguments.read();
-        if let Some(subcommand) = arguments.operands.get(arguments.containers())
+        if let Some(subcommand) = arguments.operands.get(arguments.before_subcommand())
             && subcommand.is_known()
         {
             let row = Row::of(&name, &subcommand.text);
@@ -207,7 +207,7 @@ impl<'c> Arguments<'c> {
     pub(super) fn first_operands(&self) -> &[&'c Word] {
         for (at, operand) in self.operands.iter().enumerate() {
             if !operand.text.starts_with('+') && !self.may_be_value(operand) {
-                let end = at + 1 + self.containers();
+                let end = at + 1 + self.before_subcommand();
                 return &self.operands[..end.min(self.operands.len())];
             }
         }
@@ -215,7 +215,7 @@ impl<'c> Arguments<'c> {
     }
 
     /// Returns how many words stand before the subcommand: `docker container run` is `docker run`.
-    fn containers(&self) -> usize {
+    fn before_subcommand(&self) -> usize {
         let begins = matches!(&*self.operands, [first, _, ..] if first.text == "container");
         usize::from(begins)
     }

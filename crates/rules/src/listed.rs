@@ -57,13 +57,9 @@ impl Pattern {
             if !is_wrapped && !is_taken(option, given) {
                 return Err(option.word.text.clone());
             }
-            let Some((word, value)) = option.value else { continue };
-            // A program may give the value to another one, for which it is an option.
-            let mut letters = value.chars();
-            let is_option =
-                letters.next() == Some('-') && letters.next().is_some_and(char::is_alphabetic);
-            let is_attached = option.word.text.starts_with("--") && std::ptr::eq(word, option.word);
-            if is_option && is_attached || given.row.is_hazardous(word, value, true) {
+            if let Some((word, value)) = option.value
+                && (option.hides_option() || given.row.is_hazardous(word, value, true))
+            {
                 return Err(word.text.clone());
             }
         }
@@ -113,6 +109,17 @@ impl PatternWord {
             }
         }
         false
+    }
+}
+
+impl GivenOption<'_> {
+    /// Returns whether its value, behind a `=`, is an option for a program that it is given to:
+    /// `cmake --target=-f` hands it to `make`.
+    fn hides_option(&self) -> bool {
+        let Some((word, value)) = self.value else { return false };
+        let is_behind_equals = std::ptr::eq(word, self.word) && word.text.starts_with("--");
+        let name = value.strip_prefix('-').unwrap_or_default();
+        is_behind_equals && name.starts_with(char::is_alphabetic)
     }
 }
 
