@@ -110,7 +110,7 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
         if !row.programs.contains(&name) {
             continue;
         }
-        let Some(behind) = behind_subcommands(row, words) else { continue };
+        let Some(behind) = behind_subcommands(row, name, words) else { continue };
         let (Ok(found) | Err(found)) = match row.begin {
             Begin::Unread => Ok(Inner::Unread),
             Begin::Search => Ok(searched(row, behind)),
@@ -123,14 +123,22 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     Inner::Nothing
 }
 
+/// Returns how many words stand before the subcommand of a program, if `first` is the first of them:
+/// `docker container run` is `docker run`, and `yarn workspace x run` is `yarn run`.
+pub fn before_subcommand(program: &str, first: &str) -> usize {
+    match (program, first) {
+        ("docker" | "podman" | "nerdctl", "container") | ("yarn" | "composer", "global") => 1,
+        ("yarn", "workspace") => 2,
+        _ => 0,
+    }
+}
+
 /// Returns the words behind the subcommands of a row, before which options may stand.
-fn behind_subcommands<'w>(row: &Row, mut words: &'w [Word]) -> Option<&'w [Word]> {
-    // `docker container exec` is `docker exec`.
-    if let [word, behind @ ..] = words
-        && word.text == "container"
+fn behind_subcommands<'w>(row: &Row, name: &str, mut words: &'w [Word]) -> Option<&'w [Word]> {
+    if let Some(first) = words.first()
         && !row.subcommands.is_empty()
     {
-        words = behind;
+        words = words.get(before_subcommand(name, &first.text)..).unwrap_or_default();
     }
     for names in row.subcommands {
         // `runuser -u bob`: the row is for calls with this option.

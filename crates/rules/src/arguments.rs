@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::table::Row;
-use hookexec_calls::{SimpleCommand, Word, base_name, is_interpreter};
+use hookexec_calls::{SimpleCommand, Word, base_name, before_subcommand, is_interpreter};
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -214,10 +214,12 @@ impl<'c> Arguments<'c> {
         &self.operands
     }
 
-    /// Returns how many words stand before the subcommand: `docker container run` is `docker run`.
+    /// Returns how many operands stand before the subcommand; none if there is no other one.
     fn before_subcommand(&self) -> usize {
-        let begins = matches!(&*self.operands, [first, _, ..] if first.text == "container");
-        usize::from(begins)
+        let Some(first) = self.operands.first() else { return 0 };
+        let program = self.program.as_deref().unwrap_or_default();
+        let before = before_subcommand(program, &first.text);
+        if before < self.operands.len() { before } else { 0 }
     }
 
     /// Returns whether a word may be the value of the option before it.
