@@ -27,7 +27,9 @@ impl Alternative {
     /// Returns whether it stands among words that can't be read, or in their text.
     fn stands_in(&self, words: &[String], text: &str, row: &Row) -> bool {
         match self {
-            Self::Any | Self::Variable(_) => true,
+            Self::Any => true,
+            // A text with a variable has no known words.
+            Self::Variable(name) => name == "*",
             Self::Word(name) => words.iter().any(|word| glob_any_case(name, word)),
             Self::Option(name, value) => {
                 if let Some(value) = value
@@ -46,7 +48,7 @@ impl Alternative {
 
 /// Returns whether a text may hold a value, which may be several words, and letters that are in none.
 fn holds_value(text: &str, value: &str) -> bool {
-    glob(&format!("*{}*", value.replace(is_other, "*")), text)
+    !value.contains('$') && glob(&format!("*{}*", value.replace(is_other, "*")), text)
 }
 
 /// Returns whether a letter stands in no word of a text that can't be read.
