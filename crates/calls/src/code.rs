@@ -8,7 +8,7 @@ include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 /// A row of the table of functions; its head describes the form.
 struct Function {
     command: &'static str,
-    /// The word without which a code does not mean these functions.
+    /// The word without which a code does not mean these functions, or the interpreter.
     module: &'static str,
     names: &'static [&'static str],
 }
@@ -18,11 +18,11 @@ pub const STATEMENT: &str = "sql";
 /// The text behind the name of a function that is called without brackets: `unlink "x"`.
 const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 
-/// Returns the texts that code runs: of each the command before it, and the text.
-pub fn texts(code: &str) -> Vec<(&'static str, String)> {
+/// Returns the texts that the code of an interpreter runs: of each the command before it, and the text.
+pub fn texts(interpreter: &str, code: &str) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
     for Function { command, module, names } in FUNCTIONS {
-        if code.contains(module) {
+        if code.contains(module) || interpreter == *module {
             for name in *names {
                 add_calls(code, command, name, &mut texts);
             }

@@ -23,6 +23,7 @@ mod simple;
 pub mod sql;
 mod surroundings;
 pub mod tools;
+pub mod wildcard;
 mod wrappers;
 
 pub use arguments::{directory, kinds, named_directories, only_reads, only_writes};
@@ -32,6 +33,7 @@ pub use reader::{LONGEST, commands_of_text};
 pub use shells::{is_interpreter, is_shell};
 pub use simple::base_name;
 pub use surroundings::Surroundings;
+pub use wrappers::before_subcommand;
 
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -9,6 +9,8 @@ use crate::{Hidden, SimpleCommand};
 
 /// Stands in a word for the output of a command.
 pub const SUBSTITUTED: &str = "$(...)";
+/// Stands in a text for what only the shell knows.
+pub const UNKNOWN: char = '\0';
 
 /// Returns whether a program is a shell for POSIX texts, or runs the commands of a file like one.
 pub fn is_shell(program: &str) -> bool {
@@ -49,23 +51,27 @@ pub fn runs_next(commands: &[SimpleCommand], at: usize) -> bool {
     commands.get(at + 1).is_some_and(|next| next.frame.wrappers.len() > depth)
 }
 
-/// Returns a text with `mark` for each expansion in it.
-pub fn with_expansions_as(mark: &str, text: &str) -> String {
-    marked(mark, text, |expansion| expansion != "$")
+/// Returns a text with the mark of what is not known for each expansion in it.
+pub fn hidden(text: &str) -> String {
+    marked(text, |expansion| expansion != "$")
 }
 
-/// Returns a text with `mark` for the output of each command in it.
-pub fn with_outputs_as(mark: &str, text: &str) -> String {
-    marked(mark, text, |expansion| expansion.starts_with("$(") || expansion.starts_with('`'))
+/// Returns a text with the mark of what is not known for the output of each command in it.
+pub fn without_outputs(text: &str) -> String {
+    marked(text, |expansion| expansion.starts_with("$(") || expansion.starts_with('`'))
 }
 
-/// Returns a text with `mark` for each expansion that is `meant`.
-fn marked(mark: &str, text: &str, meant: fn(&str) -> bool) -> String {
+/// Returns a text with the mark of what is not known for each expansion that is `meant`.
+fn marked(text: &str, meant: fn(&str) -> bool) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, expansion, behind)) = next_expansion(rest) {
         plain.push_str(before);
-        plain.push_str(if meant(expansion) { mark } else { expansion });
+        if meant(expansion) {
+            plain.push(UNKNOWN);
+        } else {
+            plain.push_str(expansion);
+        }
         rest = behind;
     }
     plain + rest
@@ -105,8 +111,8 @@ fn closed(text: &str, open: char, close: char) -> usize {
 }
 
 /// Returns the texts that one with `{a,b}` stands for. If they are longer together than a text may be, there
-/// is one with `mark` for its lists.
-pub fn braces(mark: &str, text: &str) -> Vec<String> {
+/// is one with the mark of what is not known for its lists.
+pub fn braces(text: &str) -> Vec<String> {
     let (mut found, mut open, mut bytes) = (Vec::new(), vec![text.to_owned()], 0);
     while let Some(next) = open.pop() {
         let Some(marks) = first_list(&next) else {
@@ -116,7 +122,7 @@ pub fn braces(mark: &str, text: &str) -> Vec<String> {
         let (before, behind) = (&next[..marks[0]], &next[marks[marks.len() - 1] + 1..]);
         bytes += next.len() + (before.len() + behind.len()) * (marks.len() - 1);
         if bytes > crate::LONGEST {
-            return vec![braces_as(mark, text)];
+            return vec![without_braces(text)];
         }
         for part in marks.windows(2).rev() {
             open.push(format!("{before}{}{behind}", &next[part[0] + 1..part[1]]));
@@ -153,11 +159,11 @@ fn first_list(text: &str) -> Option<Vec<usize>> {
     first
 }
 
-/// Returns a text with `mark` for everything from its first `{` to its last `}`.
-pub fn braces_as(mark: &str, text: &str) -> String {
+/// Returns a text with the mark of what is not known for everything from its first `{` to its last `}`.
+pub fn without_braces(text: &str) -> String {
     match (text.find('{'), text.rfind('}')) {
         (Some(start), Some(end)) if start < end => {
-            format!("{}{mark}{}", &text[..start], &text[end + 1..])
+            format!("{}{UNKNOWN}{}", &text[..start], &text[end + 1..])
         }
         _ => text.to_owned(),
     }
@@ -182,10 +188,10 @@ mod tests {
             ("{,a}", &["", "a"]),
             ("{a,${x:-b,c}}", &["a", "${x:-b,c}"]),
             ("{}{a} {1..3} }{", &["{}{a} {1..3} }{"]),
-            (&deep, &["a?/b"]),
-            (&wide, &["?"]),
+            (&deep, &["a\0/b"]),
+            (&wide, &["\0"]),
         ] {
-            assert_eq!(braces("?", text), expected, "{text}");
+            assert_eq!(braces(text), expected, "{text}");
         }
     }
 

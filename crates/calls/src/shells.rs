@@ -150,7 +150,7 @@ fn are_numbers(words: &[Word]) -> bool {
 
 fn is_number(word: &Word) -> bool {
     word.is_known() && super::is_number(&word.text)
-        || matches!(&*word.text, "$?" | "$#" | "$$" | "$!")
+        || matches!(&*word.text, "$?" | "$#" | "$$" | "$!" | "${PIPESTATUS[0]}")
 }
 
 /// Returns whether a builtin changes how the shell reads or runs what follows.

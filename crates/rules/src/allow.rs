@@ -6,15 +6,16 @@ use super::arguments::Arguments;
 use super::call::{CallReading, is_dir};
 use super::expand::is_rest_of_path;
 use super::fit::{Fit, shown};
+use super::implied::runs;
 use super::judge::{Case, Checked, Conditions, no_opinion, quoted};
 use super::keys::Otherwise;
+use super::listed::wrapped_words;
 use super::mentions::Mention;
 use super::paths::{Here, holder, names, rooted};
-use super::pattern::PatternWord;
+use super::pattern::{Pattern, PatternWord};
 use super::uses::Touch;
 use hookexec::Output;
 use hookexec::registry::BuiltinError;
-use hookexec_calls::shell::SUBSTITUTED;
 use hookexec_calls::{Certainty, Hidden, Redirection, SimpleCommand, Word};
 
 /// The reason for a text that can't be read.
@@ -141,8 +142,9 @@ impl Case<'_> {
         at: usize,
         mentions: &[&Mention],
     ) -> Result<(), Refusal> {
-        let given = &self.read.commands[at];
-        let wrapped = wrapped_words(&self.read.commands[at..]);
+        let commands = &self.read.commands;
+        let given = &commands[at];
+        let wrapped = wrapped_words(&commands[at..]);
         let name = name_of(given);
         let mut reason = format!("{name} is not listed");
         for set in sets {
@@ -150,7 +152,7 @@ impl Case<'_> {
             for pattern in set.commands.iter().rev() {
                 let Some(pattern) = pattern.for_command(given) else { continue };
                 match pattern.lists(given, &wrapped) {
-                    Ok(true) => {
+                    Ok(is_listed) if is_listed || lists_behind(pattern, commands, at) => {
                         match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
                             None => return Ok(()),
                             Some(file) => reason = unlisted(file),
@@ -158,7 +160,7 @@ impl Case<'_> {
                         // The files are the same for each pattern of the set.
                         break;
                     }
-                    Ok(false) => {}
+                    Ok(_) => {}
                     Err(word) => {
                         let (written, shown) = (&pattern.written, quoted(&word));
                         reason = format!(
@@ -239,33 +241,21 @@ impl Case<'_> {
     }
 }
 
-/// Returns the words of the first command that belong to the commands which it runs.
-fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
-    let mut wrapped = Vec::new();
-    let outer = commands[0].command;
-    for inner in &commands[1..] {
-        let inner = inner.command;
-        if inner.frame.wrappers.len() <= outer.frame.wrappers.len() {
-            break;
+/// Returns whether a pattern lists a program that runs a command, and names the command behind it.
+fn lists_behind(pattern: &Pattern, commands: &[Arguments<'_>], at: usize) -> bool {
+    let given = &commands[at];
+    let mut depth = given.command.frame.wrappers.len();
+    for (outer, runner) in commands[..at].iter().enumerate().rev() {
+        if runner.command.frame.wrappers.len() >= depth || !runs(runner.command, given.command) {
+            continue;
         }
-        let windows = outer.words.windows(inner.words.len().max(1)).skip(1);
-        let mut runs = windows.filter(|words| is_run_as(words, &inner.words));
-        // Equal words may be words of the wrapper.
-        if let (Some(run), None) = (runs.next(), runs.next()) {
-            wrapped.extend(run);
+        depth = runner.command.frame.wrappers.len();
+        if pattern.lists(runner, &wrapped_words(&commands[outer..])) == Ok(true) {
+            let wrapped = wrapped_words(&commands[at..]);
+            return pattern.tails().iter().any(|tail| tail.lists(given, &wrapped) == Ok(true));
         }
     }
-    wrapped
-}
-
-/// Returns whether words are those of a command, in which each `{}` may have become another word.
-fn is_run_as(words: &[Word], command: &[Word]) -> bool {
-    for (word, run) in words.iter().zip(command) {
-        if word.text != run.text && run.text != SUBSTITUTED {
-            return false;
-        }
-    }
-    words.len() == command.len()
+    false
 }
 
 /// Returns whether a set is about the tool of a call: a list of tools alone is about all, commands are

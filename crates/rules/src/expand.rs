@@ -3,22 +3,9 @@
 
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
 use super::place::{Place, Places, Scene};
-use hookexec_calls::shell::{braces, next_expansion, with_expansions_as, with_outputs_as};
+use hookexec_calls::shell::{UNKNOWN, braces, hidden, next_expansion};
 use hookexec_calls::{Certainty, Hidden, SimpleCommand, Word};
 use hookexec_files::text::name_length;
-
-/// Stands in a text for what only the shell knows.
-pub(super) const UNKNOWN: char = '\0';
-
-/// Returns a text with the mark of what is not known for each expansion in it.
-pub(super) fn hidden(text: &str) -> String {
-    with_expansions_as("\0", text)
-}
-
-/// Returns a text with the mark of what is not known for the output of each command in it.
-pub(super) fn without_outputs(text: &str) -> String {
-    with_outputs_as("\0", text)
-}
 
 /// Returns whether a text ends a path, or goes on with the next part of it.
 pub(super) fn is_rest_of_path(text: &str) -> bool {
@@ -32,7 +19,7 @@ impl Place<'_> {
             return vec![word.text.clone()];
         }
         let mut texts = Vec::new();
-        for text in braces("\0", &word.text) {
+        for text in braces(&word.text) {
             texts.extend(self.texts(&self.with_home(&text), 0));
         }
         texts
@@ -231,7 +218,7 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     }
     let mut lists = Vec::new();
     let is_list = !word.text.contains('$');
-    let texts = if is_list { braces("\0", &word.text) } else { place.expansions(word) };
+    let texts = if is_list { braces(&word.text) } else { place.expansions(word) };
     for text in texts {
         let mut words = Vec::new();
         let parts: Vec<&str> =

@@ -1,11 +1,10 @@
 //! Whether a command fits a pattern.
 
 use super::arguments::{Arguments, GivenOption};
-use super::expand::{UNKNOWN, hidden, without_outputs};
-use super::part::simplified;
 use super::pattern::{Alternative, Pattern, PatternWord, base};
 use super::table::Row;
-use hookexec_calls::shell::unquoted;
+use hookexec_calls::shell::{UNKNOWN, hidden, unquoted, without_outputs};
+use hookexec_calls::wildcard::simplified;
 use hookexec_calls::{Certainty, Hidden, Word, line_of};
 use hookexec_files::glob::{glob, glob_any_case};
 use hookexec_files::plain::line;

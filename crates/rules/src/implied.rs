@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
-use super::expand::{UNKNOWN, hidden};
 use super::groups::shipped;
 use super::limits::MOST_PATHS;
 use super::place::items_of;
@@ -13,7 +12,7 @@ use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, 
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
-use hookexec_calls::shell::quoted_words;
+use hookexec_calls::shell::{UNKNOWN, hidden, quoted_words};
 use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql};
 use hookexec_files::glob::{glob, has_part};
 
@@ -120,6 +119,7 @@ impl Implied {
             let own = format!("CLIENT={}", word.text);
             let mut assignments = database.clone();
             assignments.retain(|one| one.text != own);
+            assignments.extend_from_slice(&client.assignments);
             if is_unknown {
                 // Nothing of the statement is known.
                 let words = vec![Word::known("sql"), Word::unknown(&word.text)];
@@ -184,13 +184,13 @@ impl Implied {
                 codes.push(code);
             }
         }
-        // `node -p CODE`: in `-pe` it stands behind the `e`.
-        if let Some(code) = given.operands.first()
-            && (is_awk(name) || given.has("-p"))
-        {
-            codes.push(&code.text);
+        match &given.operands[..] {
+            [eval, code, ..] if eval.text == "eval" => codes.push(&code.text),
+            // `node -p CODE`: in `-pe` it stands behind the `e`.
+            [code, ..] if is_awk(name) || given.has("-p") => codes.push(&code.text),
+            _ => {}
         }
-        for (command, text) in codes.into_iter().flat_map(texts) {
+        for (command, text) in codes.into_iter().flat_map(|code| texts(name, code)) {
             if command == STATEMENT {
                 self.add_statements(&text, &[]);
                 continue;
@@ -228,7 +228,7 @@ impl Implied {
 }
 
 /// Returns whether a command is one of the programs that run another one.
-fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
+pub(super) fn runs(outer: &SimpleCommand, inner: &SimpleCommand) -> bool {
     let runner = inner.frame.wrappers.get(outer.frame.wrappers.len());
     runner.is_some() && program_of(outer).as_ref() == runner
 }

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, GivenOption};
 use super::pattern::{Alternative, Pattern, PatternWord};
 use super::table::Row;
 use hookexec_calls::Word;
+use hookexec_calls::shell::SUBSTITUTED;
 use hookexec_files::glob::glob;
 
 impl Pattern {
@@ -121,6 +122,35 @@ impl GivenOption<'_> {
         let name = value.strip_prefix('-').unwrap_or_default();
         is_behind_equals && name.starts_with(char::is_alphabetic)
     }
+}
+
+/// Returns the words of the first command that belong to the commands which it runs.
+pub(super) fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
+    let mut wrapped = Vec::new();
+    let outer = commands[0].command;
+    for inner in &commands[1..] {
+        let inner = inner.command;
+        if inner.frame.wrappers.len() <= outer.frame.wrappers.len() {
+            break;
+        }
+        let windows = outer.words.windows(inner.words.len().max(1)).skip(1);
+        let mut runs = windows.filter(|words| is_run_as(words, &inner.words));
+        // Equal words may be words of the wrapper.
+        if let (Some(run), None) = (runs.next(), runs.next()) {
+            wrapped.extend(run);
+        }
+    }
+    wrapped
+}
+
+/// Returns whether words are those of a command, in which each `{}` may have become another word.
+fn is_run_as(words: &[Word], command: &[Word]) -> bool {
+    for (word, run) in words.iter().zip(command) {
+        if word.text != run.text && run.text != SUBSTITUTED {
+            return false;
+        }
+    }
+    words.len() == command.len()
 }
 
 /// Returns whether a pattern means an option by this name, in which `*` stands for any letters.

@@ -140,6 +140,12 @@ impl Finder<'_, '_> {
                 }
                 (_, Some(search)) if used.is_target => self.add_found(search, &used)?,
                 _ => {
+                    // A loop over what `find` prints: `cat "$file"`.
+                    if let Some(search) = self.before
+                        && matches!(used.word.certainty, Certainty::OneWord | Certainty::Unknown)
+                    {
+                        self.add_found(search, &used.with_text(""))?;
+                    }
                     if is_code {
                         used.touch = used.touch.with(touch_of_code(&used.text));
                     }

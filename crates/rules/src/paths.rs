@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::call::CallReading;
 use super::expand::is_rest_of_path;
-use super::part::{Part, fit, fit_whole};
 use super::pattern::Mistake;
 use hookexec_calls::Surroundings;
 use hookexec_calls::shell::braces;
+use hookexec_calls::wildcard::{Part, fit, fit_whole};
 use hookexec_files::address::AddressPattern;
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::{Platform, strip_base};
@@ -125,7 +125,7 @@ impl PathPattern {
     ) -> Result<Vec<Self>, Mistake> {
         let path = item.strip_prefix('!').unwrap_or(item);
         let mut patterns = Vec::new();
-        for text in braces("\0", path) {
+        for text in braces(path) {
             let named = if text.contains("://") {
                 Named::Address(AddressPattern(text))
             } else {

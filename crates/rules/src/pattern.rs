@@ -25,7 +25,7 @@ pub(super) struct Pattern {
 }
 
 /// A word of a pattern behind the program.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PatternWord {
     pub(super) alternatives: Vec<Alternative>,
 }
@@ -241,6 +241,25 @@ impl Pattern {
             return Row::of(program, name);
         }
         Row::of(program, "")
+    }
+
+    /// Returns the patterns of the commands that it may name behind the program which runs them:
+    /// `pytest *` of `uv run pytest *`.
+    pub(super) fn tails(&self) -> Vec<Self> {
+        let mut tails = Vec::new();
+        for (at, word) in self.words.iter().enumerate() {
+            let mut programs = Vec::new();
+            for one in &word.alternatives {
+                match one {
+                    Alternative::Word(name) if !name.contains('*') => programs.push(name.clone()),
+                    _ => {}
+                }
+            }
+            let (written, words) = (self.written.clone(), self.words[at + 1..].to_vec());
+            let (other, without) = (false, self.without.clone());
+            tails.push(Self { written, programs, other, words, without });
+        }
+        tails
     }
 
     /// Returns whether the pattern is for a program of this base name.

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::call::is_dir;
-use super::expand::UNKNOWN;
 use super::judge::Checked;
 use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
-use super::part::has_wildcard;
 use super::paths::rooted;
 use hookexec::Input;
 use hookexec_calls::Surroundings;
+use hookexec_calls::shell::UNKNOWN;
+use hookexec_calls::wildcard::has_wildcard;
 use hookexec_calls::{Certainty, Change, History, Word, directory, named_directories};
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::str::Chars;
 
-use super::expand::{is_in_directory, without_outputs};
+use super::expand::is_in_directory;
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
-use super::part::simplified;
 use super::place::Place;
-use hookexec_calls::shell::{braces, braces_as};
+use hookexec_calls::shell::{braces, without_braces, without_outputs};
+use hookexec_calls::wildcard::simplified;
 use hookexec_files::paths::lexical;
 use percent_encoding::percent_decode_str;
 
@@ -42,13 +42,13 @@ impl Texts {
             self.add_pieces(&without_outputs(text))?;
         }
         for version in place.versions(text) {
-            let lists = braces("\0", &version);
+            let lists = braces(&version);
             place.scene.look(lists.len())?;
             for version in lists {
                 self.add_pieces(&version)?;
                 // A range, as in `{1..3}`.
                 if version.contains("..") {
-                    self.add_pieces(&braces_as("\0", &version))?;
+                    self.add_pieces(&without_braces(&version))?;
                 }
             }
         }

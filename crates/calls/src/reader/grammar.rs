@@ -6,7 +6,7 @@ use super::{
 };
 use crate::history::Change;
 use crate::names::{BEGINNINGS, LEAVING, LIST_ENDS, UNREAD_WORDS};
-use crate::shell::with_expansions_as;
+use crate::shell::hidden;
 use crate::shells::{is_plain_variable, names_evaluated};
 use std::sync::Arc;
 
@@ -317,7 +317,7 @@ fn check_program(word: &Word, raw: &str) -> Read<()> {
     // Zsh also assigns to `1`, and behind it any quotes may stand; bash and zsh assign to `x[1]`.
     let is_assignment = text.contains('=')
         && (word.is_known() || text.starts_with(char::is_numeric) || text.contains(']'));
-    let has_list = !word.quoted && with_expansions_as("", text).contains(['{', '}']);
+    let has_list = !word.quoted && hidden(text).contains(['{', '}']);
     if is_joined || is_assignment || has_list {
         return Err(Unread);
     }

@@ -14,7 +14,8 @@ use super::project_file::{Found, NamedFile, NamedPath, ProjectFile, Start};
 use hookexec::config::{Command, Diagnostic, FileConfig, Hook, Location};
 use hookexec::registry::is_posix_shell;
 use hookexec_calls::shell::{
-    SUBSTITUTED, is_interpreter, is_shell, is_understood, quoted, runs_next, with_outputs_as,
+    SUBSTITUTED, UNKNOWN, is_interpreter, is_shell, is_understood, quoted, runs_next,
+    without_outputs,
 };
 use hookexec_calls::{SimpleCommand, Word, commands_of_text};
 
@@ -328,7 +329,11 @@ impl<'s> Search<'s> {
         for word in words {
             let is_literal = word.is_literal();
             let text = &word.text;
-            texts.push(if is_literal { text.clone() } else { with_outputs_as(SUBSTITUTED, text) });
+            texts.push(if is_literal {
+                text.clone()
+            } else {
+                without_outputs(text).replace(UNKNOWN, SUBSTITUTED)
+            });
         }
         self.uncovered(&texts.join(" "));
     }

@@ -1,29 +1,24 @@
-//! Parts of the patterns of paths, compared with the parts of a path, and with the file system as a
-//! shell does it.
+//! Parts of the patterns of paths, compared with the parts of a path.
 
-use std::cell::Cell;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use super::expand::UNKNOWN;
-use super::limits::{MOST_ENTRIES, TOO_MANY};
+use crate::shell::UNKNOWN;
 use hookexec_files::glob::like;
-use hookexec_files::platform::Platform;
 
 /// A part of a path between two `/`.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub struct Part {
     text: String,
     /// Whether `*` and `?` stand for others.
     is_wild: bool,
 }
 
 impl Part {
-    pub(super) fn literal(name: &str) -> Self {
+    /// Returns a part without wildcards.
+    pub fn literal(name: &str) -> Self {
         Self { text: name.to_owned(), is_wild: false }
     }
 
-    pub(super) fn of(written: &str) -> Self {
+    /// Reads a part as it is written.
+    pub fn of(written: &str) -> Self {
         let mut text = simplified(written).replace(UNKNOWN, "*");
         // `***` stays within a name.
         if text == "**" && written != "**" {
@@ -33,20 +28,23 @@ impl Part {
         Self { text, is_wild }
     }
 
-    pub(super) fn is_deep(&self) -> bool {
+    /// Returns whether it is `**`.
+    pub fn is_deep(&self) -> bool {
         self.is_wild && self.text == "**"
     }
 
-    pub(super) fn is_wild(&self) -> bool {
+    /// Returns whether it has wildcards.
+    pub fn is_wild(&self) -> bool {
         self.is_wild
     }
 
     /// Returns the name that it is, if it has no wildcard.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.text
     }
 
-    pub(super) fn fits(&self, name: &str, same_case: bool) -> bool {
+    /// Returns whether a name fits it.
+    pub fn fits(&self, name: &str, same_case: bool) -> bool {
         match (self.is_wild, same_case) {
             (true, true) => like(&self.text, name, |own, letter| own == '?' || own == letter),
             (true, false) => like(&self.text, name, |own, letter| own == '?' || alike(own, letter)),
@@ -60,7 +58,7 @@ impl Part {
 /// Returns a pattern that fits at least what `pattern` does, in which only `*` and `?` stand for others. A plain
 /// set such as `[a-z]` may be any letter, and another one any text, as shells differ in where it ends; more
 /// than two `*` are two.
-pub(super) fn simplified(pattern: &str) -> String {
+pub fn simplified(pattern: &str) -> String {
     let mut simple = String::new();
     let last = pattern.rfind(']').unwrap_or(0);
     let mut rest = pattern;
@@ -110,12 +108,12 @@ fn alike(letter: char, other: char) -> bool {
 }
 
 /// Returns whether a pattern fits the beginning of a path.
-pub(super) fn fit(pattern: &[Part], path: &[String], same_case: bool) -> bool {
+pub fn fit(pattern: &[Part], path: &[String], same_case: bool) -> bool {
     fits(pattern, path, same_case, false)
 }
 
 /// Returns whether a pattern fits the whole of a path.
-pub(super) fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
+pub fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
     fits(pattern, path, false, true)
 }
 
@@ -128,81 +126,8 @@ fn fits(pattern: &[Part], path: &[String], same_case: bool, is_whole: bool) -> b
     part.fits(name, same_case) && fits(rest, behind, same_case, is_whole)
 }
 
-/// Finds the files of patterns, for one call.
-#[derive(Debug, Default)]
-pub(super) struct Finder {
-    looked_at: Cell<usize>,
-}
-
-impl Finder {
-    /// Returns every path that an absolute path with wildcards may mean now; none for another path. A
-    /// part without a wildcard need not exist: it may be about to be made. With `dots` a wildcard
-    /// matches names that begin with a dot.
-    pub(super) fn find(&self, pattern: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
-        let pattern = pattern.to_str().unwrap_or_default();
-        if !has_wildcard(pattern) {
-            return Ok(Vec::new());
-        }
-        let mut places = vec![PathBuf::from("/")];
-        for part in pattern.split('/') {
-            if part.is_empty() || part == "." {
-                continue;
-            }
-            if !has_wildcard(part) {
-                for place in &mut places {
-                    place.push(part);
-                }
-                continue;
-            }
-            let is_deep = part == "**";
-            let shows_hidden = dots || part.starts_with(['.', UNKNOWN, '[']);
-            let wanted = Part::of(part);
-            let mut open = std::mem::take(&mut places);
-            if is_deep {
-                places.clone_from(&open);
-            }
-            while let Some(place) = open.pop() {
-                for name in self.names(&place)? {
-                    if name.starts_with('.') && !shows_hidden {
-                        continue;
-                    }
-                    let path = place.join(&name);
-                    if !is_deep {
-                        if wanted.fits(&name, false) {
-                            places.push(path);
-                        }
-                        continue;
-                    }
-                    // Links are not followed, as in a shell.
-                    let native = Platform::HERE.native(&path);
-                    if native.is_dir() && !native.is_symlink() {
-                        open.push(path.clone());
-                        places.push(path);
-                    }
-                }
-            }
-        }
-        Ok(places)
-    }
-
-    fn names(&self, directory: &Path) -> Result<Vec<String>, &'static str> {
-        let Ok(entries) = fs::read_dir(Platform::HERE.native(directory)) else {
-            return Ok(Vec::new());
-        };
-        let mut names = Vec::new();
-        for entry in entries.flatten() {
-            self.looked_at.update(|count| count + 1);
-            if self.looked_at.get() > MOST_ENTRIES {
-                return Err(TOO_MANY);
-            }
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-        Ok(names)
-    }
-}
-
 /// Returns whether `text` can mean more than one path.
-pub(super) fn has_wildcard(text: &str) -> bool {
+pub fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '[', UNKNOWN])
 }
 
