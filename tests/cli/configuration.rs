@@ -266,6 +266,15 @@ fn what_never_happens_is_warned_of() {
         ("{ type: rule, deny: no, files: [secrets] }", "`secrets` is not the group `@secrets`"),
         ("{ type: rule, deny: no, any: [{ commands: [sends] }] }", "write `\"@sends\"`"),
         ("{ type: rule, deny: no, files: [secret] }", ""),
+        (
+            "{ type: rule, deny: no, commands: [curl -X=POST], except: { files: ['http://localhost'] } }",
+            "takes nothing away",
+        ),
+        ("{ type: rule, deny: no, commands: [rm -r], except: { files: [/tmp] } }", ""),
+        (
+            "{ type: rule, deny: no, commands: [curl], files: ['http:/**'], except: { files: [/x] } }",
+            "",
+        ),
         ("{ type: rule, deny: no, files: ['**/secrets'] }", ""),
         ("{ type: rule, deny: no, except: { tools: [apply_patch] }, tools: ['*'] }", ""),
         ("{ type: rule, deny: no, tools: [bash, 'Ed*', mcp__bahs__x] }", ""),

@@ -222,7 +222,8 @@ impl Loading<'_> {
 }
 
 /// Returns a warning for each word of a rule that is the name of a group without its `@`, for each group
-/// that takes the place of a shipped one, and for `commands` beside a matcher of tools that run none.
+/// that takes the place of a shipped one, for `commands` beside a matcher of tools that run none, and for
+/// an address in `except` that takes nothing away.
 pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
     if hook.kind != "rule" {
         return Vec::new();
@@ -240,7 +241,19 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             found.push(problem.at(reader.location(node)));
         }
         let mut lists = Vec::new();
-        for set in keys.sets() {
+        let excepted = keys.except.as_ref().and_then(|except| except.files.clone());
+        let sets = keys.sets();
+        // The set of `except` is the last one.
+        if let Some(items) = excepted
+            && sets[..sets.len() - 1].iter().all(|set| set.files.is_none())
+        {
+            for item in items.0.iter().filter(|item| item.value.contains("://")) {
+                let message = "it takes nothing away: the rule has no `files`, and an address is not a target";
+                let hint = "write the words of the command into the `commands` of `except`";
+                found.push(Diagnostic::warning(message).hint(hint).at(reader.location(item.node)));
+            }
+        }
+        for set in sets {
             lists.extend([set.commands, set.targets, set.files, set.tools]);
         }
         for list in lists.into_iter().flatten() {
