@@ -48,12 +48,12 @@ impl Alternative {
 
 /// Returns whether a text may hold a value, which may be several words, and letters that are in none.
 fn holds_value(text: &str, value: &str) -> bool {
-    !value.contains('$') && glob(&format!("*{}*", value.replace(is_other, "*")), text)
+    glob(&format!("*{}*", value.replace(is_other, "*")), text)
 }
 
 /// Returns whether a letter stands in no word of a text that can't be read.
 fn is_other(letter: char) -> bool {
-    !letter.is_alphanumeric() && !"_-./".contains(letter)
+    !letter.is_alphanumeric() && !"_-./:@%+=,$~".contains(letter)
 }
 
 /// Returns whether an option, or both of `-d+-f`, stands among words.
