@@ -214,7 +214,7 @@ impl<'c> Arguments<'c> {
         &self.operands
     }
 
-    /// Returns how many operands stand before the subcommand; none if there is no other one.
+    /// Returns how many operands stand before the subcommand.
     fn before_subcommand(&self) -> usize {
         let Some(first) = self.operands.first() else { return 0 };
         let program = self.program.as_deref().unwrap_or_default();

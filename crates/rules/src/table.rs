@@ -210,7 +210,7 @@ impl Row {
     /// Returns whether the final `*` of an allow does not take a word, as an operand or as the value of an
     /// option, where the table may be wrong; `is_first`: whether it may be the first operand.
     pub(super) fn is_hazardous(&self, word: &Word, text: &str, is_first: bool) -> bool {
-        // Of a program outside the table only the names that run something are known.
+        // For a program outside the table, only names that usually run something are known.
         let hazards = if self.is_known { &self.hazards } else { &OTHERS.hazards };
         for hazard in hazards {
             if *hazard == "*" || !is_first && hazard.starts_with('^') {
