@@ -36,7 +36,7 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
 
 /// Returns whether a shell evaluates an index in which it expands something.
 fn has_expanded_index(word: &Word) -> bool {
-    word.text.contains('[') && word.text.contains(['$', '`'])
+    word.text.contains('[') && word.text.contains(['$', '`']) && !is_number(word)
 }
 
 fn without_version(name: &str) -> &str {
