@@ -165,7 +165,10 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
         words = behind_options(row, words)?;
     }
     let before = &all[..all.len() - words.len()];
-    if words.is_empty() && row.runs_input(before) {
+    // Without `--` the words behind a name may be the command: `aws-vault exec NAME make`.
+    let named = all.iter().filter(|word| !word.text.starts_with('-')).count();
+    let may_be_command = row.begin == Begin::Dashes && named > 1;
+    if words.is_empty() && row.runs_input(before) && !may_be_command {
         return Ok(Inner::Input);
     }
     match row.begin {

@@ -30,6 +30,8 @@ pub(super) struct GivenOption<'c> {
     pub(super) value: Value<'c>,
     /// How many operands stand before it.
     pub(super) operands_before: usize,
+    /// Whether it is an option of a module or a subcommand that stands before it.
+    pub(super) is_behind: bool,
     /// The word behind it.
     pub(super) behind: Option<&'c Word>,
 }
@@ -63,25 +65,42 @@ impl<'c> Arguments<'c> {
                 arguments.read();
             }
         }
+        if name.starts_with("python") {
+            arguments.read_module();
+        }
         // Code in a here-document is what it is behind an option.
         if is_interpreter(&name) {
             for word in command.documents() {
                 let (value, operands_before) =
                     (Some((word, &*word.text)), arguments.operands.len());
                 for name in ["-c", "-e"] {
-                    let (name, behind) = (Cow::Borrowed(name), None);
-                    let option = GivenOption { name, word, value, operands_before, behind };
-                    arguments.options.push(option);
+                    let (name, behind, is_behind) = (Cow::Borrowed(name), None, false);
+                    arguments.options.push(GivenOption {
+                        name,
+                        word,
+                        value,
+                        operands_before,
+                        is_behind,
+                        behind,
+                    });
                 }
             }
         }
-        let module = arguments.options.iter().find(|option| option.name == "-m");
-        if let Some(GivenOption { value: Some((_, module)), .. }) = module
-            && name.starts_with("python")
-        {
-            arguments.row.add_module(module);
-        }
         arguments
+    }
+
+    /// Reads the options behind `python -m MODULE` as those of the module.
+    fn read_module(&mut self) {
+        let mut options = self.options.iter();
+        let Some(at) = options.position(|option| option.name == "-m") else { return };
+        let GivenOption { value: Some((_, module)), operands_before: 0, .. } = self.options[at]
+        else {
+            return;
+        };
+        self.row.add_module(module);
+        for option in &mut self.options[at + 1..] {
+            option.is_behind = true;
+        }
     }
 
     fn read(&mut self) {
@@ -198,8 +217,10 @@ impl<'c> Arguments<'c> {
 
     fn add(&mut self, name: impl Into<Cow<'c, str>>, at: usize, value: Value<'c>) {
         let words = &self.command.words;
-        let (name, operands_before, behind) = (name.into(), self.operands.len(), words.get(at + 1));
-        self.options.push(GivenOption { name, word: &words[at], value, operands_before, behind });
+        let (name, word, behind) = (name.into(), &words[at], words.get(at + 1));
+        let operands_before = self.operands.len();
+        let is_behind = operands_before > 0;
+        self.options.push(GivenOption { name, word, value, operands_before, is_behind, behind });
     }
 
     /// Returns the operands of which one is the first: those before it may be the values of options that

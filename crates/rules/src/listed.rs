@@ -165,7 +165,7 @@ fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
     let name = if written.starts_with("--") { written } else { &option.name };
     match name {
         "--" => !given.row.takes_no_operand(),
-        name => given.row.is_harmless(name, option.operands_before > 0),
+        name => given.row.is_harmless(name, option.is_behind),
     }
 }
 
@@ -223,7 +223,8 @@ fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> 
         if is_option && !takes_any && !row.is_harmless(name, true) {
             return Some(operand);
         }
-        if row.takes_no_operand() || row.is_hazardous(operand, text, at <= shift) {
+        let is_hazardous = row.is_hazardous(operand, text, at <= shift);
+        if is_hazardous || row.takes_no_operand() || row.may_run(text, at.saturating_sub(shift)) {
             return Some(operand);
         }
     }

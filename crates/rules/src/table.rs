@@ -77,7 +77,13 @@ impl Row {
         if lines.is_empty() {
             let plain =
                 program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+            // Homebrew puts a `g` before the names of GNU.
             lines = lines_of(plain.trim_end_matches('-'));
+            if let Some(plain) = program.strip_prefix('g')
+                && lines.is_empty()
+            {
+                lines = lines_of(plain);
+            }
         }
         let mut row = Self::default();
         for at in lines {
@@ -181,7 +187,7 @@ impl Row {
     pub(super) fn add_module(&mut self, module: &str) {
         let row = Self::of(module, "");
         self.one |= row.one;
-        self.harmless.extend(row.harmless);
+        self.harmless_behind.extend(row.harmless);
         self.hazards.extend(row.hazards);
     }
 
@@ -202,6 +208,15 @@ impl Row {
         self.harmless.contains(&"-*") && self.hazards.is_empty()
     }
 
+    /// Returns whether the operand at this place may be the name of a subcommand that runs what follows, or
+    /// be code: where the table has no rows, every operand may be.
+    pub(super) fn may_run(&self, operand: &str, at: usize) -> bool {
+        let is_unknown = !self.is_known;
+        let may_be_subcommand = is_unknown || self.has_subcommands && at < 2;
+        is_unknown && !is_plain(operand)
+            || may_be_subcommand && one_fits(OTHERS.hazards.iter().copied(), operand)
+    }
+
     /// Returns whether the final `*` of an allow takes no operand.
     pub(super) fn takes_no_operand(&self) -> bool {
         self.hazards.contains(&"*")
@@ -210,9 +225,7 @@ impl Row {
     /// Returns whether the final `*` of an allow does not take a word, as an operand or as the value of an
     /// option, where the table may be wrong; `is_first`: whether it may be the first operand.
     pub(super) fn is_hazardous(&self, word: &Word, text: &str, is_first: bool) -> bool {
-        // For a program outside the table, only names that usually run something are known.
-        let hazards = if self.is_known { &self.hazards } else { &OTHERS.hazards };
-        for hazard in hazards {
+        for hazard in &self.hazards {
             if *hazard == "*" || !is_first && hazard.starts_with('^') {
                 continue;
             }
@@ -232,6 +245,12 @@ impl Row {
         }
         false
     }
+}
+
+/// Returns whether a text has no letters that stand in code, and is no list of options.
+fn is_plain(text: &str) -> bool {
+    !text.starts_with('+')
+        && !text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
 }
 
 /// Returns whether a text of which only the beginning is known may become like a pattern.
