@@ -126,8 +126,11 @@ fn test_evaluates(words: &[Word]) -> bool {
     let (mut may_have_operator, mut operators, mut has_other) = (false, 0, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
-        // Without arguments `-eq$@` is `-eq`.
-        if ARITHMETIC.contains(&&word.text[..word.known]) {
+        // Without arguments `-e$@q` is `-eq`.
+        let known = &word.text[..word.known];
+        let may_become = !word.is_known() && known.starts_with('-');
+        let mut becomes = ARITHMETIC.iter().filter(|one| may_become && one.starts_with(known));
+        if ARITHMETIC.contains(&known) || becomes.next().is_some() {
             operators += 1;
             continue;
         }

@@ -369,6 +369,7 @@ fn what_shells_read_in_different_ways_can_not_be_known() {
         "a='b[$(x)]'; echo $((a))",
         "a='b[$(x)]'; [ \"$a\" -eq 1 ]",
         "(a='b[$(x)]'; [ --\"$a\" -eq 1 ])",
+        "a='b[$(x)]'; [ \r\"$a\" -e$@q 1 ]",
         "eq='b[$(x)]'; [ -eq -eq 1 ]",
         "a='b[$(x)]'; [ \"$a\" -eq$@ 1 ]",
         "[ 'a[$(x)]' -eq 1 ]",
