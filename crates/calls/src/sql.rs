@@ -1,11 +1,18 @@
 //! Statements of SQL in a text for a client of a database.
 
+/// Conditions that are always true, which is like none.
+const ALWAYS: [&str; 4] = ["where true", "where 1", "where 1=1", "where 1 = 1"];
+
 /// Returns the words of each statement, in small letters, without comments and the texts in quotes.
 pub fn statements(text: &str) -> Vec<Vec<String>> {
     // What `printf` and `echo -e` put there.
     let text = text.replace("%s", " ").replace("\\n", "\n");
     let mut statements = Vec::new();
     for statement in without_comments(&text).to_lowercase().split(';') {
+        let mut statement = statement.trim_end();
+        for always in ALWAYS {
+            statement = statement.strip_suffix(always).unwrap_or(statement);
+        }
         let mut words = Vec::new();
         for word in statement.split(ends_word) {
             if !word.is_empty() {
