@@ -134,10 +134,7 @@ impl From<PolicyFailure> for CommandError {
     fn from(failure: PolicyFailure) -> Self {
         match failure {
             PolicyFailure::Hooks(problems) => problems.into(),
-            PolicyFailure::NotPlain(_) => {
-                Self::usage(failure.to_string()).hint("put what it leads to in its place")
-            }
-            _ => Self::usage(failure.to_string()),
+            PolicyFailure::Refused(cause) => Self::usage(cause),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::directory::{FILE, is_present};
+use super::layers::{FILE, is_present};
 use crate::trust::TrustStore;
 use hookexec_files::directories::{
     self, DROP_INS, PROJECT_DIRECTORY, base_directory, directory_in_home, is_repository,
@@ -75,7 +75,7 @@ impl LoadOptions {
     }
 
     /// Returns the store of approvals; `None` when no home is known.
-    pub(crate) fn trust_store(&self) -> Option<TrustStore> {
+    pub fn trust_store(&self) -> Option<TrustStore> {
         match &self.trust_dir {
             Some(directory) => Some(TrustStore::at(directory)),
             None => TrustStore::of_user(),

@@ -91,7 +91,7 @@ fn check(text: &str, shown: &str, layer: Layer) -> Result<(), CommandError> {
     if let Some(part) = builder.read(&Arc::new(SourceFile::new(shown, text).in_layer(layer))) {
         builder.add(part);
     }
-    let problems = builder.draft().problems;
+    let (_, problems, _) = builder.draft();
     if !problems.has_errors() {
         return Ok(());
     }
