@@ -258,7 +258,7 @@ impl Kind<'_> for Glob {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
         match Test::glob(&text) {
-            Ok(test) => Some(Self(test)),
+            Ok(glob) => Some(Self(glob)),
             Err(cause) => reader.refuse(node, format!("not a valid glob: {cause}")),
         }
     }

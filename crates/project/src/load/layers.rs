@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::loading::Loading;
 use super::options::{LoadOptions, Surroundings};
 use crate::layout::DropIn;
-use crate::trust::{check_permissions, check_plain, check_project_file};
+use crate::trust::{check_file, check_plain};
 use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{DROP_INS, PROJECT_DIRECTORY};
 use hookexec_files::files::real;
@@ -230,16 +230,6 @@ fn cannot_read(directory: &Path, error: &io::Error) -> Diagnostic {
         _ => (format!("can't read the directory: {error}"), "check its mode and owner"),
     };
     Diagnostic::error(message).hint(hint).at(Location::of_file(directory))
-}
-
-/// Checks that the file at `path` may count: only the user and root can have written it, and a
-/// project's is not reached through a link.
-pub(super) fn check_file(path: &Path, layer: Layer) -> Result<(), Diagnostic> {
-    match layer {
-        Layer::Managed | Layer::User => check_permissions(path),
-        Layer::Project => check_project_file(path),
-        _ => Ok(()),
-    }
 }
 
 /// Returns the text of a file of `layer` that may count.

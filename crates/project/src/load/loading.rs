@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::layers::{check_file, is_present, read};
+use super::layers::{is_present, read};
 use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
-use crate::trust::typed;
-use crate::trust::{Coverage, ProjectFile, TrustStore};
+use crate::trust::{Coverage, ProjectFile, TrustStore, check_file, typed};
 use hookexec::Config;
 use hookexec::config::{
     ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
@@ -119,18 +118,20 @@ impl Loading {
         if layer != Layer::Project {
             return true;
         }
-        let had_room = self.project_size <= MAX_SIZE;
+        let was_over = self.project_size > MAX_SIZE;
         self.project_size += more;
-        let has_room = self.project_size <= MAX_SIZE;
+        if self.project_size <= MAX_SIZE {
+            return true;
+        }
         // The files after it are left out in silence.
-        if had_room && !has_room {
+        if !was_over {
             let problem =
                 "the hooks files of this layer are more than 32, or larger than 1 MiB together";
             let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
             let place = file_of_layer(layer, path);
             self.builder.fail(layer, path, [problem.at(place)]);
         }
-        has_room
+        false
     }
 
     /// Decides whether the content of a file counts, and evaluates it.

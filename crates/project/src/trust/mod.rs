@@ -14,7 +14,7 @@ mod store;
 mod tests;
 
 pub use coverage::{Coverage, in_known_directory};
-pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
+pub(crate) use permissions::{check_file, check_plain};
 pub use programs::is_shell_word;
 pub(crate) use programs::typed;
 pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
