@@ -337,8 +337,8 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Returns an error for each process of a file that has another owner, and for each hook that calls one
-/// of another layer.
+/// Returns an error for each process of a file that has another owner, and for each hook whose process
+/// belongs to another layer.
 fn process_problems(part: &FileConfig, owners: &HashMap<String, Location>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (name, process) in &part.processes {

@@ -178,7 +178,7 @@ impl Document {
         }
     }
 
-    /// Reads one entry. A broken process stands there as far as it is sound: that it does not exist would be
+    /// Reads one entry. A broken process is entered as far as it is sound: that it does not exist would be
     /// one mistake told twice.
     fn process(
         &mut self,
@@ -206,7 +206,7 @@ impl Document {
         let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
         let process = Process {
             name: name.to_owned(),
-            // What stands for a missing one is never started: the file is broken.
+            // The name in its place is never started: the file is broken.
             command: keys.command.unwrap_or_else(|| Argv(vec![name.to_owned()])).0,
             working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
             env: keys.env.unwrap_or_default(),

@@ -99,9 +99,9 @@ impl From<Exit> for ExitCode {
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     exit: Exit,
-    /// What went wrong, without colours.
+    /// The problem, without colours.
     cause: String,
-    /// The same as a person sees it.
+    /// The problem as a person sees it.
     shown: String,
     hints: Vec<String>,
 }

@@ -75,7 +75,7 @@ impl LoadOptions {
     }
 
     /// Returns the store of approvals; `None` when no home is known.
-    pub fn trust_store(&self) -> Option<TrustStore> {
+    pub(crate) fn trust_store(&self) -> Option<TrustStore> {
         match &self.trust_dir {
             Some(directory) => Some(TrustStore::at(directory)),
             None => TrustStore::of_user(),

@@ -120,8 +120,7 @@ impl TrustStore {
     /// your own. Give those that a person saw and agrees to, with control characters and all, to
     /// [`add`](Self::add), and load the files anew then.
     ///
-    /// Those that no approval can help are missing: a file that can't be read, and one that another user
-    /// can change.
+    /// A file that no approval can help is missing: one that can't be read, or that another user can change.
     pub fn waiting(&self, options: &LoadOptions) -> Vec<Review> {
         let options = &LoadOptions { only_show: true, ..options.clone() };
         let mut waiting = Vec::new();
