@@ -262,7 +262,10 @@ impl ConfigBuilder {
         let mut parts = std::mem::take(&mut self.parts);
         let mut owners: HashMap<String, Location> = HashMap::new();
         for layer in Layer::RANKED {
-            for part in parts.iter().filter(|part| part.rank() == layer.rank()) {
+            for part in &parts {
+                if part.rank() != layer.rank() {
+                    continue;
+                }
                 for (name, process) in &part.processes {
                     owners.entry(name.clone()).or_insert_with(|| process.location.clone());
                 }
