@@ -4,7 +4,7 @@
 //! others count as ever. Only a file that a person or the program named refuses the whole
 //! configuration.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,8 +69,6 @@ pub struct FileConfig {
     pub hooks: Vec<Hook>,
     /// Its processes by name.
     pub processes: BTreeMap<String, Process>,
-    /// The processes that are left out because something is wrong with them.
-    pub(super) broken_processes: HashSet<String>,
     pub(super) limits: Limits,
     /// Its log of decisions.
     pub audit: Option<AuditSettings>,
@@ -100,12 +98,6 @@ impl FileConfig {
     fn rank(&self) -> usize {
         self.location.file().layer().rank()
     }
-
-    /// Returns whether a hook calls a process of the file that is broken.
-    fn is_process_broken(&self, hook: &Hook) -> bool {
-        !self.broken_processes.is_empty()
-            && hook.process().is_some_and(|name| self.broken_processes.contains(name))
-    }
 }
 
 /// Puts a configuration together from hooks files of several layers.
@@ -122,18 +114,6 @@ pub struct ConfigBuilder {
     /// Whether a file that was named is broken.
     is_refused: bool,
     keeps_broken: bool,
-}
-
-/// A configuration that may have errors, for programs that show what is wrong.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Draft {
-    /// The sound hooks; broken ones are left out.
-    pub config: Config,
-    /// Errors and warnings of all files.
-    pub problems: Diagnostics,
-    /// The hooks that are left out, as far as they could be read.
-    pub broken_hooks: Vec<Hook>,
 }
 
 impl ConfigBuilder {
@@ -209,19 +189,15 @@ impl ConfigBuilder {
         }
     }
 
-    /// Adds a problem that keeps no file from being loaded.
-    pub fn report(&mut self, problem: Diagnostic) {
-        self.problems.push(problem);
-    }
-
     /// Adds the problem of a file that is not read although its author may count on it.
     pub fn leave_out(&mut self, problem: Diagnostic) {
         self.config.left_out.push(problem.clone());
         self.problems.push(problem);
     }
 
-    /// Adds a file that fails at every event.
+    /// Adds a file that fails at every event, and reports it.
     pub fn add_failed(&mut self, file: FailedFile) {
+        self.problems.push(file.problem());
         self.config.failed.push(file);
     }
 
@@ -245,11 +221,11 @@ impl ConfigBuilder {
         self.problems.extend(problems);
     }
 
-    /// Puts the files together, and checks what only the whole configuration shows.
-    pub fn draft(mut self) -> Draft {
+    /// Returns a configuration that may have errors, for programs that show what is wrong: its sound hooks,
+    /// the errors and warnings of all files, and the hooks that are left out, as far as they could be read.
+    pub fn draft(mut self) -> (Config, Diagnostics, Vec<Hook>) {
         self.join();
-        let Self { config, problems, broken_hooks, .. } = self;
-        Draft { config, problems, broken_hooks }
+        (self.config, self.problems, self.broken_hooks)
     }
 
     /// Returns the configuration.
@@ -273,7 +249,7 @@ impl ConfigBuilder {
     }
 
     fn join(&mut self) {
-        self.claim_processes();
+        self.check_processes();
         self.join_parts();
         check::whole(&mut self.config, &mut self.problems);
         self.problems.sort(&self.config.files);
@@ -282,25 +258,32 @@ impl ConfigBuilder {
     /// Leaves out each file that configures a process which a layer above it, or a file before it,
     /// configures already, and each file whose hooks call a process of another layer: calls of one
     /// layer must not keep a process from answering another's.
-    fn claim_processes(&mut self) {
+    fn check_processes(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
-        let mut owners = HashMap::new();
+        let mut owners: HashMap<String, Location> = HashMap::new();
         for layer in Layer::RANKED {
-            parts.retain(|part| {
-                part.rank() != layer.rank() || self.keeps(part, claim(part, &mut owners))
-            });
+            for part in &parts {
+                if part.rank() != layer.rank() {
+                    continue;
+                }
+                for (name, process) in &part.processes {
+                    owners.entry(name.clone()).or_insert_with(|| process.location.clone());
+                }
+            }
         }
-        parts.retain(|part| self.keeps(part, foreign_calls(part, &owners)));
+        if owners.is_empty() {
+            self.parts = parts;
+            return;
+        }
+        parts.retain(|part| {
+            let problems = process_problems(part, &owners);
+            let keeps = problems.is_empty();
+            if !keeps {
+                self.fail(part.location.file().layer(), part.location.path(), problems);
+            }
+            keeps
+        });
         self.parts = parts;
-    }
-
-    /// Returns whether a file can be kept. It fails if it has `problems`.
-    fn keeps(&mut self, part: &FileConfig, problems: Vec<Diagnostic>) -> bool {
-        if problems.is_empty() {
-            return true;
-        }
-        self.fail(part.location.file().layer(), part.location.path(), problems);
-        false
     }
 
     /// Puts the parts together, in the order of the files. The limits of a layer bound the layers
@@ -332,11 +315,8 @@ impl ConfigBuilder {
             most_parallel.filter(|most| *most > Config::DEFAULT_MAX_PARALLEL);
         for mut part in parts {
             for mut hook in std::mem::take(&mut part.hooks) {
-                // That a broken process does not exist would be one mistake told twice.
-                if !part.is_process_broken(&hook) {
-                    hook.limits = Arc::clone(&limits[part.rank()]);
-                    self.config.hooks.push(hook);
-                }
+                hook.limits = Arc::clone(&limits[part.rank()]);
+                self.config.hooks.push(hook);
             }
             self.config.processes.append(&mut part.processes);
         }
@@ -360,29 +340,18 @@ fn smaller<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// Enters the processes of a file into `owners`, unless one of them is there already.
-fn claim(part: &FileConfig, owners: &mut HashMap<String, Location>) -> Vec<Diagnostic> {
+/// Returns an error for each process of a file that has another owner, and for each hook whose process
+/// belongs to another layer.
+fn process_problems(part: &FileConfig, owners: &HashMap<String, Location>) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
     for (name, process) in &part.processes {
-        if let Some(first) = owners.get(name) {
+        if let Some(first) = owners.get(name)
+            && *first != process.location
+        {
             let message = format!("the process `{name}` is configured twice");
             let hint = format!("the first is at {first}; give this one another name");
             problems.push(Diagnostic::error(message).hint(hint).at(process.location.clone()));
         }
-    }
-    if problems.is_empty() {
-        for (name, process) in &part.processes {
-            owners.insert(name.clone(), process.location.clone());
-        }
-    }
-    problems
-}
-
-/// Returns an error for each hook of a file that calls a process of another layer.
-fn foreign_calls(part: &FileConfig, owners: &HashMap<String, Location>) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
-    if owners.is_empty() {
-        return problems;
     }
     for hook in &part.hooks {
         if let Some(name) = hook.process()

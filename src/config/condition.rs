@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -159,44 +160,54 @@ impl Condition {
     /// Returns why `input` meets it, or does not.
     pub fn explain(&self, input: &Input, memo: &Memo) -> Trace {
         let mut parts = Vec::new();
-        let condition = match &self.0 {
-            Form::All(all) | Form::Any(all) => {
-                for part in all {
-                    parts.push(part.explain(input, memo));
-                }
-                let is_all = matches!(self.0, Form::All(_));
-                if is_all { "all".to_owned() } else { "any".to_owned() }
-            }
-            Form::Not(part) => {
-                parts.push(part.explain(input, memo));
-                "not".to_owned()
+        match &self.0 {
+            Form::Leaf(leaf) => {
+                let value = leaf.field.lookup(input).map(Cow::into_owned);
+                let holds = leaf.test.holds(value.as_ref());
+                return Trace { holds, condition: self.head(), value, parts, leaf: true };
             }
             Form::AnyOf(list, part) | Form::AllOf(list, part) => {
                 for item in list.items(input, memo) {
                     parts.push(part.explain(&item, &Memo::default()));
                 }
-                let is_all = matches!(self.0, Form::AllOf(..));
-                format!("{} of the {}", if is_all { "all" } else { "any" }, list.name())
             }
-            Form::Uncertain(_) => self.to_string(),
-            Form::Leaf(leaf) => {
-                let value = leaf.field.lookup(input).map(Cow::into_owned);
-                let holds = leaf.test.holds(value.as_ref());
-                let condition = leaf.to_string();
-                return Trace { holds, condition, value, parts: Vec::new(), leaf: true };
+            _ => {
+                for part in self.parts() {
+                    parts.push(part.explain(input, memo));
+                }
             }
-        };
+        }
         let holds = self.holds(input, memo);
-        Trace { holds, condition, value: None, parts, leaf: false }
+        Trace { holds, condition: self.head(), value: None, parts, leaf: false }
     }
 
     /// Returns whether it looks at what a tool call does.
     pub(crate) fn looks_at_calls(&self) -> bool {
         match &self.0 {
-            Form::All(parts) | Form::Any(parts) => parts.iter().any(Self::looks_at_calls),
-            Form::Not(part) => part.looks_at_calls(),
             Form::AnyOf(..) | Form::AllOf(..) | Form::Uncertain(_) => true,
-            Form::Leaf(_) => false,
+            _ => self.parts().iter().any(Self::looks_at_calls),
+        }
+    }
+
+    /// Returns the conditions that it joins.
+    fn parts(&self) -> &[Self] {
+        match &self.0 {
+            Form::All(parts) | Form::Any(parts) => parts,
+            Form::Not(part) | Form::AnyOf(_, part) | Form::AllOf(_, part) => from_ref(part),
+            Form::Leaf(_) | Form::Uncertain(_) => &[],
+        }
+    }
+
+    /// Returns it as it could be written, without its parts.
+    fn head(&self) -> String {
+        match &self.0 {
+            Form::All(_) => "all".to_owned(),
+            Form::Any(_) => "any".to_owned(),
+            Form::Not(_) => "not".to_owned(),
+            Form::AnyOf(list, _) => format!("any of the {}", list.name()),
+            Form::AllOf(list, _) => format!("all of the {}", list.name()),
+            Form::Uncertain(list) => format!("uncertain {}", list.name()),
+            Form::Leaf(leaf) => leaf.to_string(),
         }
     }
 }
@@ -283,25 +294,11 @@ impl fmt::Display for Leaf {
 impl fmt::Display for Condition {
     /// Shows the condition on one line, as it could be written.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, parts) = match &self.0 {
-            Form::All(parts) => ("all", parts.as_slice()),
-            Form::Any(parts) => ("any", parts.as_slice()),
-            Form::Not(part) => ("not", std::slice::from_ref(&**part)),
-            Form::Leaf(leaf) => return leaf.fmt(formatter),
-            Form::AnyOf(list, part) => {
-                return write!(formatter, "any of the {}({part})", list.name());
-            }
-            Form::AllOf(list, part) => {
-                return write!(formatter, "all of the {}({part})", list.name());
-            }
-            Form::Uncertain(list) => return write!(formatter, "uncertain {}", list.name()),
-        };
-        write!(formatter, "{name}(")?;
-        for (index, part) in parts.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(formatter, "{comma}{part}")?;
+        formatter.write_str(&self.head())?;
+        for (index, part) in self.parts().iter().enumerate() {
+            write!(formatter, "{}{part}", if index == 0 { "(" } else { ", " })?;
         }
-        formatter.write_str(")")
+        formatter.write_str(if self.parts().is_empty() { "" } else { ")" })
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
-use hookexec_files::kinds::At;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Fields, Reader, spelling};
 use hookexec_files::source::{Location, SourceFile};
@@ -134,13 +133,7 @@ impl Document {
             let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
             return self.reader.error_with_hint(key, message, hint);
         }
-        let Value::List(items) = &value.value else {
-            return self.reader.error_with_hint(
-                value,
-                "`layers` must be a list",
-                "such as `[user]`",
-            );
-        };
+        let Some(items) = self.reader.list(value, "`layers`") else { return };
         let layers = items.iter().filter_map(|item| self.reader.value(item, "`layers`"));
         self.config.layers = Some(layers.collect());
     }
@@ -258,13 +251,6 @@ impl Document {
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
         place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
         place.when = keys.when.map(Arc::new);
-        if let Some(At { node, value: true }) = keys.preempt_yolo
-            && event != Event::PreToolUse
-        {
-            // docker-agent runs such a guard before every approval: `pre_tool_use` always does.
-            let message = format!("`preempt_yolo` on `{event}`: it belongs to `pre_tool_use`");
-            self.reader.error(node, message);
-        }
         let Some(EntryHooks(hooks)) = keys.hooks else { return };
         let items = match &hooks.value {
             Value::Null => &[],

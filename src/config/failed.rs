@@ -75,6 +75,16 @@ impl FailedFile {
         format!("{}; {}", self.message(), self.remedy)
     }
 
+    /// Returns its problem: an error, unless a person may still let it count, or its hooks are merely gone.
+    pub(super) fn problem(&self) -> Diagnostic {
+        let problem = match (self.person_must, self.on_error) {
+            (Some(_), _) => Diagnostic::warning(format!("{}: its hooks fail", self.cause)),
+            (None, Some(OnError::Warn)) => Diagnostic::warning(&*self.cause),
+            _ => Diagnostic::error(&*self.cause),
+        };
+        problem.hint(&*self.remedy).at(self.location.clone())
+    }
+
     /// Returns why a hook that stands for it must not run.
     pub(crate) fn untrusted(&self) -> Untrusted {
         let cause = match self.person_must {

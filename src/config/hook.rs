@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Entry, Fields, Reader};
@@ -123,25 +122,18 @@ fn hook_command(reader: &mut Reader, fields: &Fields<'_>) -> Option<Command> {
         return if is_misspelt { Some(Command::Text(String::new())) } else { None };
     };
     if matches!(value.value, Value::List(_)) {
-        let hint = "the first item is the program: `[python3, check.py]`";
-        return Some(Command::Argv(read_argv(reader, value, Some(hint))?));
+        return Some(Command::Argv(read_argv(reader, value)?));
     }
     let Filled(text) = reader.value(value, "`command`")?;
     Some(Command::Text(text))
 }
 
 /// Reads a program and its arguments.
-pub(super) fn read_argv(
-    reader: &mut Reader,
-    node: &Node,
-    hint: Option<&str>,
-) -> Option<Vec<String>> {
+pub(super) fn read_argv(reader: &mut Reader, node: &Node) -> Option<Vec<String>> {
     let argv: Vec<String> = reader.value(node, "`command`")?;
     if argv.first().is_none_or(|program| program.trim().is_empty()) {
-        let mut problem = Diagnostic::error("`command` is empty");
-        problem.hint = hint.map(str::to_owned);
-        reader.report(node, problem);
-        return None;
+        let hint = "the first item is the program: `[python3, check.py]`";
+        return reader.refuse_with_hint(node, "`command` is empty", hint);
     }
     Some(argv)
 }
@@ -158,13 +150,11 @@ fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
 
 /// Joins the condition of a matcher entry with that of its hook.
 fn both(outer: Option<&Arc<Condition>>, inner: Option<Condition>) -> Option<Arc<Condition>> {
-    match (outer, inner) {
-        (Some(outer), Some(inner)) => {
-            Some(Arc::new(Condition(Form::All(vec![Condition::clone(outer), inner]))))
-        }
-        (None, Some(inner)) => Some(Arc::new(inner)),
-        (outer, None) => outer.cloned(),
-    }
+    let Some(inner) = inner else { return outer.cloned() };
+    Some(Arc::new(match outer {
+        Some(outer) => Condition(Form::All(vec![Condition::clone(outer), inner])),
+        None => inner,
+    }))
 }
 
 impl Kind<'_> for InheritEnv {

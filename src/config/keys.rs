@@ -80,7 +80,7 @@ section! {
         ("a matcher entry needs `hooks`", "write `- matcher: \"shell\"` with the hook below `hooks:`"),
         "the hooks, in order; at least one";
     when "when": Condition, "always", "the condition that the input must meet, for all of them";
-    preempt_yolo "preempt_yolo": At<'n, bool>, "",
+    preempt_yolo "preempt_yolo": bool, "",
         "docker-agent's key; it has no effect, because `pre_tool_use` always runs before an \
          approval";
 }
@@ -282,9 +282,9 @@ words! { SideEffects:
 words! { Period: "session" => Self::Session, "turn" => Self::Turn, "hour" => Self::Hour }
 words! { EventMethod: "event" => Self::Event, "runtime_event" => Self::RuntimeEvent }
 words! { Protocol: "hooks" => Self::Hooks, "mcp" => Self::Mcp }
-words! { Start: "lazy" => Self::Lazy, "eager" => Self::Eager }
-words! { AuditInput: "none" => Self::None, "redacted" => Self::Redacted }
-words! { AuditEvents: "hooked" => Self::Hooked, "all" => Self::All }
+words! { Start: "lazy" => Self(false), "eager" => Self(true) }
+words! { AuditInput: "none" => Self(false), "redacted" => Self(true) }
+words! { AuditEvents: "hooked" => Self(false), "all" => Self(true) }
 words! { Layer:
     "user" => Self::User, "project" => Self::Project, "command_line" => Self::CommandLine
 }

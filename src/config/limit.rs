@@ -108,19 +108,12 @@ impl Hook {
     /// Returns the name under which the hook counts. Another hook has another one, and so has the hook
     /// itself once it is changed.
     pub(crate) fn counting_name(&self) -> String {
-        let parts = format!(
-            "{:?}",
-            (
-                self.location.path(),
-                self.event.name(),
-                (&self.kind, &self.name, &self.command, &self.args, self.matcher.to_string()),
-                (&self.when.as_ref().map(ToString::to_string), &self.with),
-                self.limit
-                    .as_ref()
-                    .map(|limit| (limit.per, limit.key.as_ref().map(|key| &key.written))),
-            )
-        );
-        digest(parts.as_bytes())
+        let Self { kind, name, command, args, with, .. } = self;
+        let when = self.when.as_ref().map(ToString::to_string);
+        let limit = self.limit.as_ref().map(|limit| (limit.per, &limit.key));
+        let place = (self.location.path(), self.event.name(), self.matcher.to_string());
+        let parts = (place, kind, name, command, args, when, with, limit);
+        digest(format!("{parts:?}").as_bytes())
     }
 }
 

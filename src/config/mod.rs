@@ -20,7 +20,7 @@ pub use hookexec_files::diagnostic::{Diagnostic, Diagnostics, Severity};
 #[doc(inline)]
 pub use hookexec_files::source::{Location, SourceFile};
 
-pub use builder::{ConfigBuilder, Draft, FileConfig};
+pub use builder::{ConfigBuilder, FileConfig};
 pub(crate) use check::Identity;
 pub use condition::{Condition, Trace};
 pub use document::{hooks_block, read_text};

@@ -226,7 +226,7 @@ pub enum InheritEnv {
 }
 
 /// One entry of `processes:`: a long-lived child that hooks of type `process` call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Process {
     /// Its name.

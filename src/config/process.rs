@@ -22,60 +22,12 @@ use super::model::{Command, Hook, OnError, Phase, Process};
 use crate::event::Event;
 use crate::suggest;
 
-/// When a process starts: at its first call, or with the program.
+/// Whether a process starts with the program, and not at its first call.
 #[derive(Clone, Copy)]
-pub(crate) enum Start {
-    Lazy,
-    Eager,
-}
+pub(crate) struct Start(pub(super) bool);
 
 /// A program and its arguments.
-#[derive(Default)]
 pub(crate) struct Argv(Vec<String>);
-
-/// Reads one entry; `None` when it is broken, which is reported.
-pub(super) fn read_process(
-    reader: &mut Reader,
-    name: &str,
-    key: &Node,
-    node: &Node,
-    defaults: &Defaults<'_>,
-) -> Option<(Process, Shorthand)> {
-    let errors = reader.errors();
-    if name.trim().is_empty() {
-        reader.error(key, "a process needs a name");
-    }
-    let keys: ProcessKeys<'_> = reader.value(node, "")?;
-    if keys.fields.lacks("command") {
-        let message = format!("process `{name}` needs a `command`");
-        let hint = "add the program and its arguments: `command: [python3, weather.py]`";
-        reader.error_with_hint(key, message, hint);
-    }
-    let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
-    let process = Process {
-        name: name.to_owned(),
-        command: keys.command.unwrap_or_default().0,
-        working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
-        env: keys.env.unwrap_or_default(),
-        inherit_env: inherit_env.unwrap_or_default(),
-        eager: matches!(keys.start, Some(Start::Eager)),
-        start_timeout: keys.start_timeout.unwrap_or(Duration::from_secs(5)),
-        timeout: keys.timeout,
-        max_line: keys.max_line.map_or(8 << 20, |size| size.0),
-        provides: keys.provides.unwrap_or_default(),
-        protocol: keys.protocol.unwrap_or_default(),
-        event_method: keys.event_method.unwrap_or_default(),
-        untrusted: false,
-        location: reader.location(key),
-    };
-    let shorthand = Shorthand {
-        enabled: keys.enabled.unwrap_or(true),
-        priority: keys.priority.unwrap_or_default(),
-        stages: keys.intercept.unwrap_or_default().0,
-        observed: keys.observe.unwrap_or_default().0,
-    };
-    if reader.errors() == errors { Some((process, shorthand)) } else { None }
-}
 
 impl Kind<'_> for Argv {
     const SCHEMA: &'static str = r##"{
@@ -92,7 +44,7 @@ impl Kind<'_> for Argv {
             let hint = "write `[python3, weather.py]`, or `[sh, -c, \"...\"]` for a shell";
             return reader.refuse_with_hint(node, message, hint);
         }
-        Some(Self(read_argv(reader, node, None)?))
+        Some(Self(read_argv(reader, node)?))
     }
 }
 
@@ -186,14 +138,6 @@ fn is_other(kind: &str) -> bool {
         || OTHER_KINDS.iter().any(|other| name == Some(other) || other.replace('.', "_") == kind)
 }
 
-/// The hooks that a process wants to be.
-pub(super) struct Shorthand {
-    pub(super) enabled: bool,
-    pub(super) priority: i64,
-    pub(super) stages: BTreeSet<Event>,
-    pub(super) observed: BTreeSet<Event>,
-}
-
 /// How a process is spoken to.
 pub(crate) struct Transport;
 /// The events that a process decides on.
@@ -230,59 +174,97 @@ impl Document {
     ) {
         let Some(fields) = self.reader.open_fields(node, "`processes`") else { return };
         for (name, key, value) in fields.iter() {
-            let read = read_process(&mut self.reader, name, key, value, defaults);
-            let Some((process, shorthand)) = read else {
-                self.config.broken_processes.insert(name.to_owned());
-                continue;
-            };
-            if !shorthand.enabled {
-                continue;
-            }
-            let hooks = shorthand.hooks(&process, defaults, timeouts);
-            // The hooks of all processes follow the others of the file, lower priority first.
-            self.chain.entry((shorthand.priority, name.to_owned())).or_default().extend(hooks);
-            self.config.processes.insert(name.to_owned(), process);
+            self.process(name, key, value, defaults, timeouts);
         }
     }
-}
 
-impl Shorthand {
-    fn hooks(
-        &self,
-        process: &Process,
+    /// Reads one entry. A broken process is entered as far as it is sound: that it does not exist would be
+    /// one mistake told twice.
+    fn process(
+        &mut self,
+        name: &str,
+        key: &Node,
+        node: &Node,
         defaults: &Defaults<'_>,
         timeouts: &PicoclawDefaults<'_>,
-    ) -> Vec<Hook> {
-        let stated = process.timeout.or(defaults.timeout);
-        let mut hooks = Vec::new();
-        for (_, stage) in STAGES {
-            if !self.stages.contains(&stage.event) {
-                continue;
-            }
-            let mut hook = process_hook(process, stage.event);
-            if stage.approves() {
-                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.approval, 60_000));
-                // A broken approver denies, as in PicoClaw.
-                hook.on_error = Some(OnError::Block);
-            } else {
-                hook.phase = Phase::Mutate;
-                hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
-                if let Some(wanted) = &defaults.on_error {
-                    hook.default_on_error(wanted.0);
-                }
-            }
-            hooks.push(hook);
+    ) {
+        let reader = &mut self.reader;
+        if name.trim().is_empty() {
+            reader.error(key, "a process needs a name");
         }
-        for event in &self.observed {
-            let mut hook = process_hook(process, *event);
+        let read = reader.value::<ProcessKeys<'_>>(node, "");
+        let is_mapping = read.is_some();
+        let keys = read.unwrap_or_default();
+        if is_mapping && keys.fields.lacks("command") {
+            let message = format!("process `{name}` needs a `command`");
+            let hint = "add the program and its arguments: `command: [python3, weather.py]`";
+            reader.error_with_hint(key, message, hint);
+        }
+        if keys.enabled == Some(false) {
+            return;
+        }
+        let inherit_env = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
+        let process = Process {
+            name: name.to_owned(),
+            // The name in its place is never started: the file is broken.
+            command: keys.command.unwrap_or_else(|| Argv(vec![name.to_owned()])).0,
+            working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
+            env: keys.env.unwrap_or_default(),
+            inherit_env: inherit_env.unwrap_or_default(),
+            eager: matches!(keys.start, Some(Start(true))),
+            start_timeout: keys.start_timeout.unwrap_or(Duration::from_secs(5)),
+            timeout: keys.timeout,
+            max_line: keys.max_line.map_or(8 << 20, |size| size.0),
+            provides: keys.provides.unwrap_or_default(),
+            protocol: keys.protocol.unwrap_or_default(),
+            event_method: keys.event_method.unwrap_or_default(),
+            untrusted: false,
+            location: reader.location(key),
+        };
+        let stated = process.timeout.or(defaults.timeout);
+        let Stages(stages) = keys.intercept.unwrap_or_default();
+        let Observed(observed) = keys.observe.unwrap_or_default();
+        // The hooks of all processes follow the others of the file, lower priority first.
+        let place = (keys.priority.unwrap_or_default(), name.to_owned());
+        let hooks = self.chain.entry(place).or_default();
+        for (_, stage) in STAGES {
+            if stages.contains(&stage.event) {
+                hooks.push(interceptor(&process, stage, stated, defaults, timeouts));
+            }
+        }
+        for event in observed {
+            let mut hook = process_hook(&process, event);
             hook.phase = Phase::Observe;
             // The event does not wait for an observer, so its failure stops nothing.
             hook.on_error = Some(OnError::Ignore);
             hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.observer, 500));
             hooks.push(hook);
         }
-        hooks
+        self.config.processes.insert(name.to_owned(), process);
     }
+}
+
+/// Returns the hook of a stage that a process decides on.
+fn interceptor(
+    process: &Process,
+    stage: Stage,
+    stated: Option<Duration>,
+    defaults: &Defaults<'_>,
+    timeouts: &PicoclawDefaults<'_>,
+) -> Hook {
+    let mut hook = process_hook(process, stage.event);
+    if stage.approves() {
+        hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.approval, 60_000));
+        // A broken approver denies, as in PicoClaw.
+        hook.on_error = Some(OnError::Block);
+        return hook;
+    }
+    hook.phase = Phase::Mutate;
+    hook.timeout = stated.unwrap_or(or_milliseconds(timeouts.interceptor, 5_000));
+    if let Some(wanted) = &defaults.on_error {
+        hook.default_on_error(wanted.0);
+    }
+    hook
 }
 
 fn or_milliseconds(stated: Option<Milliseconds>, otherwise: u64) -> Duration {
@@ -314,11 +296,11 @@ impl Kind<'_> for Transport {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let transport = String::read(reader, node, what)?;
-        if !["", "stdio"].contains(&&*transport) {
-            let message = format!("unknown transport `{transport}`");
-            reader.error_with_hint(node, message, "the only one is `stdio`");
+        if ["", "stdio"].contains(&&*transport) {
+            return Some(Self);
         }
-        Some(Self)
+        let message = format!("unknown transport `{transport}`");
+        reader.refuse_with_hint(node, message, "the only one is `stdio`")
     }
 }
 

@@ -172,19 +172,13 @@ impl AuditSettings {
     }
 }
 
-/// How inputs are recorded.
+/// Whether inputs are recorded.
 #[derive(Clone, Copy)]
-pub(crate) enum AuditInput {
-    None,
-    Redacted,
-}
+pub(crate) struct AuditInput(pub(super) bool);
 
-/// Which events are recorded: those that a hook is configured for, or all.
+/// Whether all events are recorded, and not only those that a hook is configured for.
 #[derive(Clone, Copy)]
-pub(crate) enum AuditEvents {
-    Hooked,
-    All,
-}
+pub(crate) struct AuditEvents(pub(super) bool);
 
 impl Kind<'_> for AuditSettings {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
@@ -192,8 +186,8 @@ impl Kind<'_> for AuditSettings {
         let keys: AuditKeys<'_> = reader.value(node, what)?;
         let path = keys.path?;
         let mut settings = Self::new(log_path(reader, path.node, &path.value.0)?);
-        settings.inputs = matches!(keys.input, Some(AuditInput::Redacted));
-        settings.all_events = matches!(keys.events, Some(AuditEvents::All));
+        settings.inputs = matches!(keys.input, Some(AuditInput(true)));
+        settings.all_events = matches!(keys.events, Some(AuditEvents(true)));
         if let Some(size) = keys.max_size {
             settings.max_size = u64::try_from(size.0).unwrap_or(u64::MAX);
         }
@@ -211,19 +205,13 @@ impl Kind<'_> for AuditSettings {
 /// project, because records are written and full files renamed with the rights of the user.
 fn log_path(reader: &mut Reader, node: &Node, written: &str) -> Option<PathBuf> {
     let directory = reader.file.directory.to_path_buf();
-    let path = match written.strip_prefix("~/") {
-        None => directory.join(written),
-        Some(rest) => match directories::home_directory() {
-            Some(home) => home.join(rest),
-            None => {
-                return reader.refuse_with_hint(
-                    node,
-                    "the home directory is not known",
-                    "set HOME",
-                );
-            }
-        },
-    };
+    let mut path = directory.join(written);
+    if let Some(rest) = written.strip_prefix("~/") {
+        let Some(home) = directories::home_directory() else {
+            return reader.refuse_with_hint(node, "the home directory is not known", "set HOME");
+        };
+        path = home.join(rest);
+    }
     if Path::new(written).file_name().is_none() || written.ends_with('/') {
         return reader.refuse(node, format!("`{written}` is not a file"));
     }

@@ -3,7 +3,7 @@
 use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::kinds::{Filled, reference};
 use hookexec_files::node::{Node, Value};
-use hookexec_files::pattern::{Pattern, PatternError};
+use hookexec_files::pattern::Pattern;
 use hookexec_files::reader::{Fields, Reader};
 use hookexec_files::section::Kind;
 use serde_json::{Value as Json, json};
@@ -112,16 +112,12 @@ impl Kind<'_> for Condition {
 
 /// Returns a condition that stands alone in its mapping.
 fn join_of(keys: ConditionKeys<'_>) -> Option<Form> {
-    if let Some(Parts::Conditions(parts)) = keys.all {
-        return Some(Form::All(parts));
-    }
-    if let Some(Parts::Conditions(parts)) = keys.any {
-        return Some(Form::Any(parts));
-    }
-    match keys.not {
-        Some(part) => Some(Form::Not(Box::new(part))),
-        None => Some(Form::Uncertain(keys.uncertain?)),
-    }
+    Some(match (keys.all, keys.any, keys.not) {
+        (Some(Parts::Conditions(parts)), ..) => Form::All(parts),
+        (_, Some(Parts::Conditions(parts)), _) => Form::Any(parts),
+        (.., Some(part)) => Form::Not(Box::new(part)),
+        _ => Form::Uncertain(keys.uncertain?),
+    })
 }
 
 /// Reads what an item of `list` must meet: `where`, or a field and its operator.
@@ -174,25 +170,6 @@ fn leaf(reader: &mut Reader, node: &Node, keys: ConditionKeys<'_>) -> Option<Lea
         Test::Exists(keys.exists?)
     };
     Some(Leaf { field: keys.field?, test })
-}
-
-/// Returns a pattern; a broken one is reported.
-fn checked<T>(
-    reader: &mut Reader,
-    node: &Node,
-    what: &str,
-    pattern: Result<T, PatternError>,
-    hint: Option<&str>,
-) -> Option<T> {
-    match pattern {
-        Ok(pattern) => Some(pattern),
-        Err(cause) => {
-            let mut problem = Diagnostic::error(format!("not a valid {what}: {cause}"));
-            problem.hint = hint.map(str::to_owned);
-            reader.report(node, problem);
-            None
-        }
-    }
 }
 
 impl Kind<'_> for Field {
@@ -262,9 +239,16 @@ impl Kind<'_> for Expression {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        let hint =
-            if looks_around(&text) { Some("join conditions with `all` and `not`") } else { None };
-        Some(Self(checked(reader, node, "regular expression", Pattern::new(&text), hint)?))
+        let cause = match Pattern::new(&text) {
+            Ok(pattern) => return Some(Self(pattern)),
+            Err(cause) => cause,
+        };
+        let mut problem = Diagnostic::error(format!("not a valid regular expression: {cause}"));
+        if looks_around(&text) {
+            problem = problem.hint("join conditions with `all` and `not`");
+        }
+        reader.report(node, problem);
+        None
     }
 }
 
@@ -273,7 +257,10 @@ impl Kind<'_> for Glob {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        Some(Self(checked(reader, node, "glob", Test::glob(&text), None)?))
+        match Test::glob(&text) {
+            Ok(glob) => Some(Self(glob)),
+            Err(cause) => reader.refuse(node, format!("not a valid glob: {cause}")),
+        }
     }
 }
 

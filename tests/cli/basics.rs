@@ -29,15 +29,15 @@ fn help_and_version_go_to_stdout_and_exit_0() {
     let sandbox = Sandbox::new();
     let version = sandbox.hookexec(["--version"]).run().exits(0);
     assert_eq!(version.stdout, concat!("hookexec ", env!("CARGO_PKG_VERSION"), "\n"));
-    let help = sandbox.hookexec(["help", "--all"]).run().exits(0);
+    let help = sandbox.hookexec(["help"]).run().exits(0);
     let commands =
         help.stdout.split_once("Commands:\n").unwrap().1.split_once("Options:").unwrap().0;
     // A command's line is indented by two blanks, what goes on from it by more.
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-    assert!(names.len() >= 15, "{names:?}");
-    for name in names {
-        let help = sandbox.hookexec([name, "--help"]).run().exits(0);
+    assert_eq!((names.len(), names.last()), (16, Some(&"help")), "{names:?}");
+    for name in &names[..15] {
+        let help = sandbox.hookexec([*name, "--help"]).run().exits(0);
         assert!(
             help.stdout.contains("Example"),
             "`{name} --help` has no example:\n{}",
@@ -50,7 +50,7 @@ fn help_and_version_go_to_stdout_and_exit_0() {
     let short = sandbox.hookexec(["--help"]).run().exits(0).stdout;
     assert_eq!(sandbox.hookexec(["help"]).run().exits(0).stdout, short);
     let done = sandbox.hookexec(["help", "trust", "ad"]).run().exits(64);
-    assert!(done.stderr.contains("unknown subcommand `ad`"), "{}", done.stderr);
+    assert!(done.stderr.contains("unrecognized subcommand 'ad'"), "{}", done.stderr);
     for action in ["show", "add", "remove"] {
         let help = sandbox.hookexec(["trust", action, "--help"]).run().exits(0);
         assert!(help.stdout.contains(&format!("Example: hookexec trust {action}")), "{help:?}");

@@ -10,13 +10,14 @@ fn one_builtin_is_told_in_full() {
     let page = sandbox.hookexec(["docs", "builtins", "add_recent_commits"]).run().exits(0).stdout;
     assert_eq!(
         page,
-        "add_recent_commits [N]\n\nShows the model the last commits, a line each.\n\n\
-         Arguments:\n  N (optional)\n      How many commits; 10 when left out.\n\n\
-         Events:\n  pre_tool_use, post_tool_use, session_start, turn_start, stop,\n  \
-         user_prompt_submit, user_steering_messages_submit, user_followup_submit,\n  \
-         pre_compact, subagent_start, worktree_create\n\n\
+        "add_recent_commits\n\nShows the model the last commits, a line each.\n\n\
+         * `N` (optional): How many commits; 10 when left out.\n\n\
          Nothing without a repository, without git or without a commit.\n\n\
-         Example:\n  session_start:\n    - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n"
+         Events: `pre_tool_use`, `post_tool_use`, `session_start`, `turn_start`, `stop`, \
+         `user_prompt_submit`, `user_steering_messages_submit`, `user_followup_submit`, \
+         `pre_compact`, `subagent_start`, `worktree_create`.\n\n\
+         ```yaml\nsession_start:\n  \
+         - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n```\n"
     );
     let json =
         sandbox.hookexec(["docs", "builtins", "audit_log", "--format", "json"]).run().exits(0);

@@ -207,7 +207,7 @@ fn a_project_has_few_hooks_files() {
     }
     let failures = machine.failures(&machine.options());
     let [failure] = &failures[..] else { panic!("{failures:?}") };
-    assert!(failure.contains("32.yaml: this file can't be loaded: this layer has more than 32"));
+    assert!(failure.contains("32.yaml: this file can't be loaded: the hooks files of this layer"));
 }
 
 #[test]

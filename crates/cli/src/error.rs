@@ -1,12 +1,14 @@
-//! Errors of the command, each with its exit code and a hint.
+//! The exit codes, which for `run` are the answer itself, and errors of the command with their hints.
 
 use std::fmt::{self, Display};
 use std::panic::PanicHookInfo;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
 use hookexec::config::Diagnostics;
+use hookexec::{Decision, Verdict};
 use hookexec_files::locks::locked;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_files::text::shortened;
@@ -14,7 +16,6 @@ use hookexec_project::policy::PolicyFailure;
 use hookexec_serve::server::ListenError;
 use hookexec_setup::program::KeepError;
 
-use crate::Exit;
 use crate::console::output;
 use crate::console::report::{BAD, DOUBTFUL};
 
@@ -41,23 +42,75 @@ pub(crate) fn warn_all(warnings: impl IntoIterator<Item = String>) {
     }
 }
 
+/// The exit code of the process.
+///
+/// 2 is a denial and nothing else: the argument parser's own 2 is mapped to [`Exit::USAGE`]. The
+/// codes from 64 on are those of `sysexits.h`. Only 0 means "go on".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit(pub(crate) u8);
+
+impl Exit {
+    /// Done; of `run`: it may go on.
+    pub(crate) const SUCCESS: Self = Self(0);
+    /// The answer is no: a file is not approved, a test failed.
+    pub(crate) const NEGATIVE: Self = Self(1);
+    /// Denied.
+    pub(crate) const DENIED: Self = Self(2);
+    /// A person must approve it first.
+    pub(crate) const ASK: Self = Self(3);
+    /// Wrong arguments, for example an unknown event.
+    pub(crate) const USAGE: Self = Self(64);
+    /// Stdin holds no usable input.
+    pub(crate) const DATA: Self = Self(65);
+    /// The program itself is at fault, or could not write its answer.
+    pub(crate) const INTERNAL: Self = Self(70);
+    /// The configuration is broken, or not there.
+    pub(crate) const CONFIG: Self = Self(78);
+
+    /// Returns the exit code that stands for a verdict.
+    pub(crate) fn of(verdict: &Verdict) -> Self {
+        match (verdict.allowed, verdict.decision) {
+            (true, _) => Self::SUCCESS,
+            (false, Some(Decision::Ask)) => Self::ASK,
+            (false, _) => Self::DENIED,
+        }
+    }
+
+    /// Returns the exit code that says that a signal ended it before there was an answer.
+    pub(crate) fn interrupted(signal: u8) -> Self {
+        Self(128_u8.saturating_add(signal))
+    }
+}
+
+/// The exit of a subcommand that has done its work and has no answer of its own.
+impl From<()> for Exit {
+    fn from((): ()) -> Self {
+        Self::SUCCESS
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.0)
+    }
+}
+
 /// Why a command failed.
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     exit: Exit,
-    cause: Cause,
+    /// The problem, without colours.
+    cause: String,
+    /// The problem as a person sees it.
+    shown: String,
     hints: Vec<String>,
-}
-
-#[derive(Debug, Clone)]
-enum Cause {
-    Message(String),
-    Config(Diagnostics),
 }
 
 impl CommandError {
     fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, cause: Cause::Message(message.into()), hints: Vec::new() }
+        let cause = message.into();
+        let shown = format!("{BAD}error{BAD:#}: {cause}\n");
+        Self { exit, cause, shown, hints: Vec::new() }
     }
 
     /// Returns an error in the arguments.
@@ -104,10 +157,7 @@ impl CommandError {
 
     /// Writes the error to stderr and returns the exit code that stands for it.
     pub(crate) fn report(&self) -> Exit {
-        match &self.cause {
-            Cause::Message(text) => output::talk(&format!("{BAD}error{BAD:#}: {text}\n")),
-            Cause::Config(problems) => output::talk(&problems.render(true)),
-        }
+        output::talk(&self.shown);
         for hint in &self.hints {
             output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));
         }
@@ -118,7 +168,8 @@ impl CommandError {
 /// The errors of a configuration.
 impl From<Diagnostics> for CommandError {
     fn from(problems: Diagnostics) -> Self {
-        Self { exit: Exit::CONFIG, cause: Cause::Config(problems), hints: Vec::new() }
+        let (cause, shown) = (problems.to_string(), problems.render(true));
+        Self { exit: Exit::CONFIG, cause, shown, hints: Vec::new() }
     }
 }
 
@@ -134,10 +185,7 @@ impl From<PolicyFailure> for CommandError {
     fn from(failure: PolicyFailure) -> Self {
         match failure {
             PolicyFailure::Hooks(problems) => problems.into(),
-            PolicyFailure::NotPlain(_) => {
-                Self::usage(failure.to_string()).hint("put what it leads to in its place")
-            }
-            _ => Self::usage(failure.to_string()),
+            PolicyFailure::Refused(cause) => Self::usage(cause),
         }
     }
 }
@@ -191,10 +239,7 @@ pub(crate) fn unwritable(path: &Path) -> String {
 /// Writes the problem and the remedies, without colours.
 impl Display for CommandError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.cause {
-            Cause::Message(text) => formatter.write_str(text)?,
-            Cause::Config(problems) => write!(formatter, "{problems}")?,
-        }
+        formatter.write_str(&self.cause)?;
         self.hints.iter().try_for_each(|hint| write!(formatter, "\n{hint}"))
     }
 }
@@ -224,4 +269,25 @@ pub(crate) fn panicked() -> CommandError {
     let cause = locked(&PANIC).take().unwrap_or_default();
     CommandError::internal(format!("internal error: {cause}"))
         .hint("this is a defect of hookexec, and no answer to the event; please report it")
+}
+
+#[cfg(test)]
+mod tests {
+    use hookexec::Event;
+
+    use super::*;
+
+    #[test]
+    fn only_an_allowed_verdict_is_a_success() {
+        let mut verdict = Verdict::no_opinion(Event::PreToolUse);
+        assert_eq!(Exit::of(&verdict), Exit::SUCCESS);
+        verdict.decision = Some(Decision::Allow);
+        assert_eq!(Exit::of(&verdict), Exit::SUCCESS);
+        verdict.allowed = false;
+        assert_eq!(Exit::of(&verdict), Exit::DENIED);
+        verdict.decision = Some(Decision::Ask);
+        assert_eq!(Exit::of(&verdict), Exit::ASK);
+        verdict.decision = None;
+        assert_eq!(Exit::of(&verdict), Exit::DENIED);
+    }
 }

@@ -12,10 +12,8 @@
 
 mod commands;
 mod config;
-mod connect;
 mod console;
 mod error;
-mod exit;
 #[cfg(test)]
 #[path = "tests/generated.rs"]
 mod generated;
@@ -33,14 +31,13 @@ use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use hookexec::Registry;
 use hookexec_files::plain;
 
 use commands::run::from::Caller;
 use console::output;
-use error::CommandError;
-use exit::Exit;
+use error::{CommandError, Exit};
 
 /// Deterministic control over AI agents: runs the hooks of a hooks.yaml at each event and folds
 /// their answers into one verdict.
@@ -49,7 +46,6 @@ use exit::Exit;
     name = "hookexec",
     version,
     max_term_width = 100,
-    disable_help_subcommand = true,
     after_help = AFTER_HELP
 )]
 struct Cli {
@@ -58,8 +54,6 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-`hookexec help --all` lists the commands for servers and many machines, too.
-
 Exit codes of `run`: 0 allowed, 2 denied, 3 ask, 64 usage, 65 unusable input, 70 internal, 78 config.
 Treat anything but 0 as \"not allowed\". With `--from`, the agent's rules for exit codes apply.";
 
@@ -84,8 +78,7 @@ macro_rules! commands {
 commands! {
     Init = init, Install = install, Uninstall = uninstall, Trust = trust, Check = check,
     Test = test, Explain = explain, Doctor = doctor, Log = log, Approve = approve, Run = run,
-    Docs = docs, Serve = serve, Mcp = mcp, Policy = policy, Help = help,
-    Completions = completions, Man = man
+    Docs = docs, Serve = serve, Mcp = mcp, Policy = policy, Completions = completions, Man = man
 }
 
 impl Cli {
@@ -97,19 +90,7 @@ impl Cli {
         {
             return Ok(Self { command: Command::Run(args) });
         }
-        let mut command = Self::listing(false);
-        let matches = command.try_get_matches_from_mut(words)?;
-        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
-    }
-
-    /// Returns the command line. Its help text lists the subcommands for people, with `all` those for
-    /// servers and many machines, too.
-    fn listing(all: bool) -> clap::Command {
-        let mut command = Self::command().mut_subcommand("help", |help| help.hide(true));
-        for name in ["serve", "mcp", "policy"] {
-            command = command.mut_subcommand(name, |subcommand| subcommand.hide(!all));
-        }
-        command
+        Self::try_parse_from(words)
     }
 }
 
@@ -185,24 +166,7 @@ mod tests {
 
     #[test]
     fn the_definition_of_the_arguments_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    /// Returns the subcommands that a help text lists.
-    fn listed(mut command: clap::Command) -> Vec<String> {
-        let help = command.render_help().to_string();
-        let (_, commands) = help.split_once("Commands:\n").unwrap();
-        let lines = commands.lines().take_while(|line| !line.is_empty());
-        let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn the_help_names_twelve_subcommands_and_with_all_every_one_for_people() {
-        let (short, all) = (listed(Cli::listing(false)), listed(Cli::listing(true)));
-        assert_eq!((short.len(), all.len()), (12, 15), "{all:?}");
-        assert_eq!(all[..12], short);
-        assert_eq!(all[12..], ["serve", "mcp", "policy"]);
+        <Cli as clap::CommandFactory>::command().debug_assert();
     }
 
     #[test]

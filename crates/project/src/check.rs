@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hookexec::config::{Diagnostic, Diagnostics, Draft, FailedFile, Hook};
+use hookexec::config::{Diagnostic, Diagnostics, FailedFile, Hook};
 use hookexec::executor::Inspection;
 use hookexec::{Executor, Registry};
 
 use crate::load::{LoadOptions, Loading};
 use crate::policy::Policy;
-use crate::trust::ProjectFile;
 
 /// The findings about a configuration.
 #[derive(Debug)]
@@ -51,12 +50,11 @@ impl Check {
 /// after both, so that one run shows all problems of a file. Nothing is started.
 pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     let options = &LoadOptions { only_show: true, ..options.clone() };
-    let Loading { builder, project_files, policies, .. } = Loading::layers(options);
-    let Draft { config, mut problems, broken_hooks, .. } = builder.draft();
+    let Loading { builder, policies, .. } = Loading::layers(options);
+    let (config, mut problems, broken_hooks) = builder.draft();
     let count = config.hooks.len() + broken_hooks.len();
     let files = config.files.clone();
     let (left_out, failed) = (config.left_out.clone(), config.failed.clone());
-    problems.extend(project_files.iter().filter_map(ProjectFile::warning));
     for hook in &broken_hooks {
         // No handler is built for a broken hook: its type and its keys are checked alone.
         if !hook.kind.is_empty() {

@@ -23,7 +23,6 @@
 
 mod check;
 mod layout;
-mod limits;
 mod load;
 pub mod log;
 pub mod policy;

@@ -17,8 +17,7 @@ use crate::commands::run::agent_name;
 use crate::config::{ConfigArgs, Purpose};
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DOUBTFUL, GOOD, counted};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::runtime::Runtime;
 use crate::{plain, registry};
 

@@ -10,7 +10,7 @@ use hookexec_setup::settings::store;
 use crate::commands::init::refuse_existing;
 use crate::console::output;
 use crate::console::report::counted;
-use crate::error::{CommandError, OrCommandError as _, unreadable};
+use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
 /// Options of `init --from`.
 #[derive(Debug, clap::Args)]
@@ -70,11 +70,8 @@ impl ImportArgs {
                 return Ok(true);
             }
         };
-        if let Some(directory) = path.parent() {
-            output::create_directory(directory)?;
-        }
         refuse_existing(&path)?;
-        output::create(&path, &written)?;
+        store::write(&path, None, &written).or_usage(unwritable(&path))?;
         let (path, file) = (path.display(), source.file.display());
         let mut next = format!("Look for problems with `hookexec check --config {path}`.");
         if users.is_none() {

@@ -6,7 +6,6 @@ pub(crate) mod completions;
 pub(crate) mod docs;
 pub(crate) mod doctor;
 pub(crate) mod explain;
-pub(crate) mod help;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod install;

@@ -1,12 +1,10 @@
 //! Writes to stdout and stderr. A reader that closed its end is not an error.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::error::{OrCommandError as _, unwritable};
+use crate::error::OrCommandError as _;
 use crate::plain::coloured;
 use crate::{CommandError, system};
 
@@ -66,17 +64,6 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
-}
-
-/// Writes a new file; an error if it exists.
-pub(crate) fn create(path: &Path, text: &str) -> Result<(), CommandError> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).or_usage(unwritable(path))
-}
-
-/// Makes a directory, and those above it.
-pub(crate) fn create_directory(path: &Path) -> Result<(), CommandError> {
-    std::fs::create_dir_all(path).or_usage(format_args!("can't make {}", path.display()))
 }
 
 const NOT_JSON: &str = "can't write JSON";

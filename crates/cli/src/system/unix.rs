@@ -94,8 +94,3 @@ pub(crate) fn raise_open_files() {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), ..limit });
     }
 }
-
-/// Leaves the session, so that a signal to the caller's process group does not reach this process.
-pub(crate) fn leave_session() {
-    let _ = rustix::process::setsid();
-}

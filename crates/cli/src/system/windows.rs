@@ -68,6 +68,3 @@ pub(crate) fn detach(command: &mut Command) -> &mut Command {
 
 /// Does nothing: Windows has no such limit.
 pub(crate) fn raise_open_files() {}
-
-/// Does nothing: see [`detach`].
-pub(crate) fn leave_session() {}

@@ -86,10 +86,9 @@ fn builtin(builtin: &Shipped) -> String {
     if !builtin.details().is_empty() {
         let _ = write!(section, "\n{}\n", builtin.details().trim_end());
     }
-    let mut events = builtins::events(builtin);
-    if events != "all" {
-        events = format!("`{}`", events.replace(", ", "`, `"));
-    }
+    let events: Vec<&str> = builtin.events().map(Event::name).collect();
+    let is_all = events.len() == Event::all().len();
+    let events = if is_all { "all".to_owned() } else { format!("`{}`", events.join("`, `")) };
     let _ = write!(section, "\nEvents: {events}.\n");
     let _ = write!(section, "\n```yaml\n{}\n```\n", builtin.example());
     section

@@ -1,15 +1,14 @@
 //! Reads the files of all layers, those of a project as far as a person approved them, and of a policy
 //! that many machines share the version that is in force.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::directory::{check_file, is_present, read};
+use super::layers::{is_present, read};
 use super::options::{LoadOptions, Surroundings, hooks_directories};
-use crate::limits::MAX_PROJECT_FILES;
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
-use crate::trust::typed;
-use crate::trust::{Coverage, ProjectFile, TrustStore};
+use crate::trust::{Coverage, ProjectFile, TrustStore, check_file, typed};
 use hookexec::Config;
 use hookexec::config::{
     ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
@@ -52,9 +51,10 @@ pub(crate) struct Loading {
     pub(crate) project_files: Vec<ProjectFile>,
     /// The policies that the files name.
     pub(crate) policies: Vec<Policy>,
-    /// How many files of the project were looked at, and their size.
-    project_count: usize,
-    project_bytes: u64,
+    /// The files that were looked at.
+    pub(super) seen: HashSet<PathBuf>,
+    /// How much of its bound the project has used, in bytes.
+    project_size: u64,
     options: LoadOptions,
     /// Where a project's hooks run.
     pub(super) working_dir: Option<PathBuf>,
@@ -64,8 +64,6 @@ pub(crate) struct Loading {
     allowed: Option<Vec<Layer>>,
     /// How many entries the directories of drop-ins may still have.
     pub(super) entries_left: usize,
-    /// Whether the files that are read now are those of a policy, which can't name another one.
-    pub(super) in_policy: bool,
 }
 
 impl Loading {
@@ -99,65 +97,51 @@ impl Loading {
             let warning = warning.hint("this file is left out").at(Location::of_file(path));
             return self.builder.leave_out(warning);
         }
-        if !self.may_read(layer, path) {
+        if !self.has_room(layer, path, LEAST) {
             return;
         }
+        self.builder.note_file(path);
         match read(path, layer) {
-            Ok(text) => self.accept(SourceFile::new(path, text).in_layer(layer)),
-            Err(problem) => {
-                self.builder.note_file(path);
-                self.builder.fail(layer, path, [problem]);
+            Ok(text) => {
+                let more = (text.len() as u64).saturating_sub(LEAST);
+                if self.has_room(layer, path, more) {
+                    self.accept(SourceFile::new(path, text).in_layer(layer));
+                }
             }
+            Err(problem) => self.builder.fail(layer, path, [problem]),
         }
     }
 
-    /// Counts one more file of a layer, and returns whether it may be read.
-    pub(super) fn may_read(&mut self, layer: Layer, path: &Path) -> bool {
+    /// Returns whether `more` bytes are within the bound of a layer. Only a project has one: all of its
+    /// files are read before it is known whether a person approved them, at every event.
+    fn has_room(&mut self, layer: Layer, path: &Path, more: u64) -> bool {
         if layer != Layer::Project {
             return true;
         }
-        self.project_count += 1;
-        if self.project_count == MAX_PROJECT_FILES + 1 {
-            let problem = format!("this layer has more than {MAX_PROJECT_FILES} hooks files");
-            self.refuse_project(path, problem);
-        }
-        self.project_count <= MAX_PROJECT_FILES
-    }
-
-    /// Adds a file, and returns whether its project is within its bound of bytes: all of its files are read
-    /// before it is known whether a person approved them, at every event.
-    pub(super) fn admit(&mut self, file: &SourceFile) -> bool {
-        self.builder.note_file(&file.path);
-        if file.layer() != Layer::Project {
+        let was_over = self.project_size > MAX_SIZE;
+        self.project_size += more;
+        if self.project_size <= MAX_SIZE {
             return true;
         }
-        self.project_bytes = self.project_bytes.saturating_add(file.text.len() as u64);
-        if self.project_bytes <= MAX_SIZE {
-            return true;
+        // The files after it are left out in silence.
+        if !was_over {
+            let problem =
+                "the hooks files of this layer are more than 32, or larger than 1 MiB together";
+            let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
+            let place = file_of_layer(layer, path);
+            self.builder.fail(layer, path, [problem.at(place)]);
         }
-        // The files after it are not read.
-        self.project_count = MAX_PROJECT_FILES + 1;
-        let most = MAX_SIZE >> 20;
-        let problem = format!("the hooks files of this layer are larger than {most} MiB together");
-        self.refuse_project(&file.path, problem);
         false
-    }
-
-    /// Fails the project's file at `path`, which is over a bound.
-    fn refuse_project(&mut self, path: &Path, problem: String) {
-        let problem = Diagnostic::error(problem).hint("remove hooks files that are not used");
-        let place = file_of_layer(Layer::Project, path);
-        self.builder.fail(Layer::Project, path, [problem.at(place)]);
     }
 
     /// Decides whether the content of a file counts, and evaluates it.
     fn accept(&mut self, source: SourceFile) {
         let source = Arc::new(source);
-        if !self.admit(&source) {
-            return;
-        }
         if source.layer() != Layer::Project || self.options.trust_projects {
-            return self.evaluate(&source, None);
+            if let Some(settings) = self.evaluate(&source, None) {
+                self.policy(settings);
+            }
+            return;
         }
         let working_dir = self.working_dir.as_deref().unwrap_or(Path::new("."));
         let mut file = ProjectFile::new(&source.path, &source.text, working_dir);
@@ -170,18 +154,19 @@ impl Loading {
             self.builder.add_failed(failure);
         }
         if runs || self.options.only_show {
+            // No project can name a policy.
             self.evaluate(&source, Some(&mut file));
         }
         self.project_files.push(file);
     }
 
-    /// Evaluates a file. It counts as far as a person approved it.
-    pub(super) fn evaluate(
+    /// Evaluates a file, and returns the policy that it names. It counts as far as a person approved it.
+    fn evaluate(
         &mut self,
         source: &Arc<SourceFile>,
         project_file: Option<&mut ProjectFile>,
-    ) {
-        let Some(mut part) = self.builder.read(source) else { return };
+    ) -> Option<PolicySettings> {
+        let mut part = self.builder.read(source)?;
         if let Some(layers) = part.layers.take() {
             // Several files of the administrator's can only narrow each other.
             let before = self.allowed.get_or_insert_with(|| layers.clone());
@@ -198,16 +183,7 @@ impl Loading {
             }
         }
         self.builder.add(part);
-        if let Some(settings) = policy {
-            self.policy(settings);
-        }
-    }
-
-    /// Records that hooks which a file brings in from elsewhere can't be used. That is a failure at every
-    /// event.
-    pub(super) fn unavailable(&mut self, location: &Location, cause: &str, remedy: &str) {
-        self.builder.report(Diagnostic::error(cause).hint(remedy).at(location.clone()));
-        self.builder.add_failed(FailedFile::new(location.clone(), cause, remedy));
+        policy
     }
 
     /// Reports the approved files whose hooks don't run: those that are gone, and those above the root of
@@ -246,8 +222,6 @@ impl Loading {
 
     /// Reports at every event that the hooks of an approved file don't run.
     fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
-        let warning = Diagnostic::warning(cause).hint(&*remedy).at(Location::of_file(path));
-        self.builder.report(warning);
         let location = file_of_layer(Layer::Project, path);
         let mut failed = FailedFile::new(location, cause, remedy);
         failed.on_error = Some(OnError::Warn);
@@ -260,6 +234,8 @@ fn in_project(path: &Path) -> Option<&Path> {
     path.strip_prefix(project_of(path.parent()?)).ok()
 }
 
+/// The least that a file of a project counts as, in bytes: 32 of them are as much as a project may have.
+const LEAST: u64 = MAX_SIZE / 32;
 /// The remedy for every failure of a policy.
 const REMEDY: &str = "run `hookexec policy refresh`: it fetches the policy, or says why it can't";
 
@@ -272,28 +248,24 @@ impl Loading {
         let store = Store::beside(location.directory());
         let mut policy =
             Policy { settings, store, state: State::default(), files: Vec::new(), failure: None };
-        // A policy that could name another would go on without an end.
-        let is_inner = std::mem::replace(&mut self.in_policy, true);
-        let found = if is_inner {
-            Err(PolicyFailure::refused("a policy can't name another one"))
-        } else {
-            in_force(&mut policy)
-        };
+        let found = in_force(&mut policy);
         policy.failure = match &found {
             Ok(_) => policy.expired(),
             Err(error) => Some(error.to_string()),
         };
         if let Some(cause) = &policy.failure {
-            self.unavailable(&location, cause, REMEDY);
+            // Hooks that can't be used are a failure at every event.
+            self.builder.add_failed(FailedFile::new(location, &**cause, REMEDY));
         }
         self.builder.add_policy(policy.settings.clone());
         self.policies.push(policy);
         for file in found.unwrap_or_default() {
-            if self.may_read(file.layer(), &file.path) && self.admit(&file) {
-                self.evaluate(&file, None);
+            self.builder.note_file(&file.path);
+            if let Some(inner) = self.evaluate(&file, None) {
+                let cause = "a policy can't name another one";
+                self.builder.add_failed(FailedFile::new(inner.location, cause, REMEDY));
             }
         }
-        self.in_policy = is_inner;
     }
 }
 

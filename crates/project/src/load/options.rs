@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::directory::{FILE, is_present};
+use super::layers::{FILE, is_present};
 use crate::trust::TrustStore;
 use hookexec_files::directories::{
     self, DROP_INS, PROJECT_DIRECTORY, base_directory, directory_in_home, is_repository,

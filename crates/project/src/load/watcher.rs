@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::loading::{Loaded, load};
 use super::options::LoadOptions;
-use super::stamp::Stamps;
+use super::watched::Stamps;
 use crate::check::check;
 use hookexec::Registry;
 use hookexec::config::Diagnostics;

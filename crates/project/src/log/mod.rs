@@ -4,7 +4,6 @@
 //! `hookexec log` and `hookexec test --log` read them.
 
 mod record;
-mod sources;
 mod writer;
 
 pub use record::{BEGINNING, Record, rewritten};

@@ -203,15 +203,13 @@ impl Record {
         redactor: &Redactor,
     ) -> Self {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(input) else { return self };
-        let cleaned = clean(redactor, &mut fields);
-        (self.input_cut, self.input_redacted) = (cleaned.cut, cleaned.redacted);
-        self.input = Some(Value::Object(fields));
         self.updated_input = updated_input;
-        if let Some(arguments) = &mut self.updated_input {
-            let cleaned = clean(redactor, arguments);
+        for part in [Some(&mut fields), self.updated_input.as_mut()].into_iter().flatten() {
+            let cleaned = clean(redactor, part);
             self.input_cut |= cleaned.cut;
             self.input_redacted |= cleaned.redacted;
         }
+        self.input = Some(Value::Object(fields));
         self
     }
 
@@ -289,11 +287,14 @@ fn cut(text: &mut String) {
     }
 }
 
-/// Returns whether a text is a `traceparent`: a version, a trace, a span and flags.
-pub(super) fn is_traceparent(text: &str) -> bool {
+/// Returns a text that is a `traceparent`: a version, a trace, a span and flags. Anything else could be a
+/// secret.
+pub(super) fn span(text: Option<&str>) -> Option<String> {
+    let text = text?;
     let lengths: Vec<usize> = text.split('-').map(str::len).collect();
     let is_plain = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'));
-    is_plain && text.starts_with("00-") && lengths == [2, 32, 16, 2]
+    let is_span = is_plain && text.starts_with("00-") && lengths == [2, 32, 16, 2];
+    if is_span { Some(text.to_owned()) } else { None }
 }
 
 /// Returns the fields of a verdict that change something, by name.

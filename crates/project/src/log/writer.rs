@@ -1,10 +1,10 @@
 //! Writes the decision log.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,18 +12,19 @@ use std::time::{Duration, Instant};
 use hookexec_files::bounded::read_beginning;
 use jiff::Timestamp;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::record::{BEGINNING, Record, is_traceparent};
-use super::sources::Sources;
-use hookexec::config::AuditSettings;
+use super::record::{BEGINNING, PolicyRecord, Record, span};
+use crate::policy::{InForce, Store};
+use hookexec::config::{AuditSettings, SourceFile};
 use hookexec::registry::{Recorded, Recorder};
 use hookexec::wire::JsonObject;
 use hookexec::{BoxFuture, Config, Input, Verdict};
 use hookexec_builtins::secrets::Redactor;
-use hookexec_files::files::{append_private, open_unlinked, try_lock};
-use hookexec_files::platform::{resolve, system};
+use hookexec_files::files::{append_private, hexadecimal, open_unlinked, try_lock};
+use hookexec_files::platform::resolve;
 
 /// How long a verdict waits for its record, to say when it can't be written.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -176,48 +177,67 @@ impl Inner {
     }
 }
 
-/// Returns a text that names a span: anything else could be a secret.
-fn span(text: Option<&str>) -> Option<String> {
-    let text = text?;
-    if is_traceparent(text) { Some(text.to_owned()) } else { None }
+/// The hooks files of a configuration.
+#[derive(Debug, Default)]
+struct Sources {
+    digest: String,
+    /// Places of hooks as they are shown, and with the whole path: a log is read elsewhere.
+    places: HashMap<String, String>,
+    /// The policies, with the version in force, whose age grows.
+    policies: Vec<(PolicyRecord, Option<InForce>)>,
 }
 
-/// Leaves out each log that uses a file of one before it. Those of a higher layer come first.
+impl Sources {
+    /// Returns the files of `config`. Recording an event reads no file.
+    fn of(config: &Config) -> Self {
+        let mut places = HashMap::new();
+        let mut digest = Sha256::new();
+        let mut last: Option<&Arc<SourceFile>> = None;
+        for hook in &config.hooks {
+            let file = hook.location.file();
+            // The hooks of a file follow one another.
+            if !last.is_some_and(|last| Arc::ptr_eq(last, file)) {
+                digest.update((file.text.len() as u64).to_be_bytes());
+                digest.update(file.text.as_bytes());
+                last = Some(file);
+            }
+            if !file.text.is_empty() {
+                places.insert(hook.location.to_string(), hook.location.absolute());
+            }
+        }
+        let digest = format!("sha256:{}", hexadecimal(&digest.finalize()[..16]));
+        let mut policies = Vec::new();
+        for settings in &config.policies {
+            let state = Store::beside(settings.location.directory()).state().unwrap_or_default();
+            policies.push((PolicyRecord::new(config, settings, &state), state.in_force));
+        }
+        Self { digest, places, policies }
+    }
+
+    /// Writes into a record what it rests on.
+    fn name(&self, record: &mut Record) {
+        record.config.clone_from(&self.digest);
+        for (policy, in_force) in &self.policies {
+            let age_s = in_force.as_ref().map(|in_force| in_force.age().as_secs());
+            record.policies.push(PolicyRecord { age_s, ..policy.clone() });
+        }
+        for report in &mut record.hooks {
+            if let Some(whole) = self.places.get(&report.source) {
+                report.source.clone_from(whole);
+            }
+        }
+    }
+}
+
+/// Leaves out each log whose file is that of one before it. Those of a higher layer come first.
 fn separate(audit: &[AuditSettings]) -> Vec<AuditSettings> {
     let (mut logs, mut used) = (Vec::new(), HashSet::new());
     for settings in audit {
-        let files = identities(settings);
-        if used.is_disjoint(&files) {
-            used.extend(files);
+        if used.insert(resolve(&settings.path)) {
             logs.push(settings.clone());
         }
     }
     logs
-}
-
-/// The identity of a file.
-#[derive(PartialEq, Eq, Hash)]
-enum Identity {
-    /// Without links.
-    Path(PathBuf),
-    /// Device and inode: several names may lead to one file.
-    Inode(u64, u64),
-}
-
-/// Returns the identities of every file that a log may write or rename.
-fn identities(log: &AuditSettings) -> HashSet<Identity> {
-    let mut files = vec![log.path.clone(), log.path.with_added_extension("lock")];
-    for number in 1..=log.keep {
-        files.push(log.path.with_added_extension(number.to_string()));
-    }
-    let mut identities = HashSet::new();
-    for path in files {
-        if let Some((device, inode)) = system::identity(&path) {
-            identities.insert(Identity::Inode(device, inode));
-        }
-        identities.insert(Identity::Path(resolve(&path)));
-    }
-    identities
 }
 
 fn write(log: &AuditSettings, record: Record, redactor: &Redactor) -> io::Result<()> {
@@ -291,14 +311,9 @@ mod tests {
         std::fs::create_dir_all(at("user")).unwrap();
         std::fs::create_dir_all(at("project")).unwrap();
         std::os::unix::fs::symlink(at("user"), at("project/link")).unwrap();
-        std::fs::write(at("user/log"), "x").unwrap();
-        std::fs::hard_link(at("user/log"), at("project/hard")).unwrap();
         let user = AuditSettings::new(at("user/log"));
         let kept = |path: &str| separate(&[user.clone(), AuditSettings::new(at(path))]).len();
-        for shared in [
-            "user/log", "user/../user/log", "project/link/log", "project/hard", "user/log.1",
-            "user/log.lock", "project/link/log.2",
-        ] {
+        for shared in ["user/log", "user/../user/log", "project/link/log"] {
             assert_eq!(kept(shared), 1, "{shared}");
         }
         assert_eq!(kept("project/log"), 2);

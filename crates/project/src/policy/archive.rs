@@ -82,7 +82,10 @@ impl Archive {
                 continue;
             }
             if !data.is_file() {
-                return Err(PolicyFailure::NotPlain(path));
+                return Err(PolicyFailure::Refused(format!(
+                    "{}: a policy has no links and special files; put what it leads to in its place",
+                    path.display()
+                )));
             }
             let bytes = files::read_regular(&path, *left)
                 .or_failure(format_args!("{}, in a policy of at most 16 MiB", path.display()))?;

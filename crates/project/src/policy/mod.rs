@@ -1,7 +1,6 @@
 //! A policy that many machines share, and the version of it that is in force on this machine.
 
 mod archive;
-mod fetch;
 mod refresh;
 mod store;
 
@@ -12,20 +11,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use hookexec::config::{Diagnostic, Diagnostics, PolicySettings};
 
 pub use archive::{Archive, MAX_ARCHIVE, Manifest, PolicyFile, load, scratch, unpack};
-pub use fetch::signature_of;
-pub use refresh::{TestPolicy, refresh};
+pub use refresh::{TestPolicy, refresh, signature_of};
 pub use store::{InForce, State, Store, hooks_files, now};
 
 /// Why a policy can't be built, read, fetched or put in force.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum PolicyFailure {
     /// The policy is refused, or a step failed.
     #[error("{0}")]
     Refused(String),
-    /// A file of its directory is a link or a special file.
-    #[error("{}: a policy has no links and special files", .0.display())]
-    NotPlain(PathBuf),
     /// Its hooks files have mistakes.
     #[error("{0}")]
     Hooks(Diagnostics),

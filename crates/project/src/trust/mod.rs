@@ -5,7 +5,6 @@
 //! lead to nothing or to the approved bytes.
 
 mod coverage;
-mod diff;
 mod permissions;
 mod programs;
 mod project_file;
@@ -15,9 +14,9 @@ mod store;
 mod tests;
 
 pub use coverage::{Coverage, in_known_directory};
-pub(crate) use permissions::{check_permissions, check_plain, check_project_file};
+pub(crate) use permissions::{check_file, check_plain};
 pub use programs::is_shell_word;
 pub(crate) use programs::typed;
 pub use project_file::{Blocked, FileChange, Found, NamedFile, NamedPath, ProjectFile, Start};
-pub use review::{Pending, Review, Status};
+pub use review::{Review, Status};
 pub use store::{Approval, TrustStore};

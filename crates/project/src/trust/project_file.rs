@@ -150,12 +150,6 @@ impl ProjectFile {
         failed.person_must = Some(if is_gone { "restore" } else { "approve" });
         Some(failed)
     }
-
-    /// Returns what to say if it does not run.
-    pub fn warning(&self) -> Option<Diagnostic> {
-        let warning = Diagnostic::warning(format!("{}: its hooks fail", self.problem()?));
-        Some(warning.hint(self.remedy()).at(Location::of_file(&self.path)))
-    }
 }
 
 impl FileChange {

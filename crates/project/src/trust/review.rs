@@ -1,15 +1,20 @@
-//! The hooks files of a project as a person reviews them: how each differs from its approval, and which
-//! wait, for an agent's own dialogue.
+//! The hooks files of a project as a person reviews them: how each differs from its approval.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hookexec::config::Diagnostic;
+use hookexec_files::files;
+use hookexec_files::hooks_file::MAX_SIZE;
 use serde::{Serialize, Serializer};
+use similar::TextDiff;
 
 use super::project_file::{Blocked, FileChange, Found, ProjectFile};
 use super::store::TrustStore;
 use crate::load::{LoadOptions, Loading};
+
+/// How much of all changes is shown, in bytes.
+pub(super) const MAX_DIFF: usize = 64 << 10;
 
 /// One hooks file of a project, and how it differs from its approval.
 #[derive(Debug, Default, Serialize)]
@@ -110,6 +115,72 @@ impl Review {
     }
 }
 
+impl TrustStore {
+    /// Returns the hooks files of a project that do not run until a person approves them, for a dialogue of
+    /// your own. Give those that a person saw and agrees to, with control characters and all, to
+    /// [`add`](Self::add), and load the files anew then.
+    ///
+    /// A file that no approval can help is missing: one that can't be read, or that another user can change.
+    pub fn waiting(&self, options: &LoadOptions) -> Vec<Review> {
+        let options = &LoadOptions { only_show: true, ..options.clone() };
+        let mut waiting = Vec::new();
+        for file in Loading::layers(options).project_files {
+            let can_wait = !matches!(file.blocked, None | Some(Blocked::Unsafe(_)));
+            if can_wait && !file.coverage.text.is_empty() {
+                waiting.push(Review::of(file, self));
+            }
+        }
+        waiting
+    }
+
+    /// Returns a unified diff from the approval that [`compared_with`](Self::compared_with) finds to the
+    /// files as they are; empty without an approval. A large file is only named.
+    pub(super) fn diff(&self, file: &ProjectFile) -> String {
+        let Some(before) = self.compared_with(file) else { return String::new() };
+        let mut diff = String::new();
+        if before.digest != file.digest {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+            diff += &self.change_of(&name, Some(&before.digest), Some(&file.path));
+        }
+        for named in &file.coverage.files {
+            if diff.len() <= MAX_DIFF && before.change(named).is_some() {
+                let approved = before.files.iter().find(|(name, _)| *name == named.name);
+                let digest = approved.map(|(_, digest)| digest.as_str());
+                let path = if named.found == Found::Nothing { None } else { Some(&*named.path) };
+                diff += &self.change_of(&named.name, digest, path);
+            }
+        }
+        if diff.len() > MAX_DIFF {
+            let end = diff[..diff.floor_char_boundary(MAX_DIFF)].rfind('\n').unwrap_or(0);
+            diff.truncate(end);
+            diff += "\n... and more\n";
+        }
+        diff
+    }
+
+    /// Returns the change of one file, from the bytes that were approved to those at `path`.
+    fn change_of(&self, name: &str, digest: Option<&str>, path: Option<&Path>) -> String {
+        let approved = digest.map(|digest| self.approved_bytes(digest));
+        let (Some(old), Some(new)) = (text_of(approved.as_deref()), text_of(path)) else {
+            return format!("{name} changed; it can't be shown line by line\n");
+        };
+        let from = if digest.is_some() { &format!("{name} (approved)") } else { "/dev/null" };
+        let to = if path.is_some() { &format!("{name} (now)") } else { "/dev/null" };
+        // How long a comparison may take before it becomes a rough one.
+        let rough_after = Duration::from_millis(500);
+        let diff = TextDiff::configure().timeout(rough_after).diff_lines(&old, &new);
+        diff.unified_diff().header(from, to).to_string()
+    }
+}
+
+/// Returns the text of a file, which is empty without a path; `None` if it can't be read, or is too
+/// large to be compared.
+fn text_of(path: Option<&Path>) -> Option<String> {
+    let Some(path) = path else { return Some(String::new()) };
+    let bytes = files::read_regular(path, MAX_SIZE).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 impl Status {
     fn of(file: &ProjectFile) -> Self {
         match &file.blocked {
@@ -125,57 +196,6 @@ impl Status {
 
 fn as_texts<S: Serializer>(problems: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(problems.iter().map(Diagnostic::with_hint))
-}
-
-/// A hooks file of a project that does not run until a person approves it.
-#[derive(Debug)]
-pub struct Pending {
-    /// Its path.
-    pub path: PathBuf,
-    /// Its text, which a person must see, with control characters and all.
-    pub text: String,
-    /// The files of the project that its commands name: an approval covers them as they are.
-    pub covers: Vec<PathBuf>,
-    file: ProjectFile,
-    store: TrustStore,
-}
-
-impl Pending {
-    /// Returns the files that wait. Those that no approval can help are missing: a file that can't be
-    /// read, and one that another user can change.
-    pub fn find(options: &LoadOptions) -> Vec<Self> {
-        let options = &LoadOptions { only_show: true, ..options.clone() };
-        let Some(store) = options.trust_store() else { return Vec::new() };
-        let mut pending = Vec::new();
-        for file in Loading::layers(options).project_files {
-            let text = file.coverage.text.clone();
-            if matches!(file.blocked, None | Some(Blocked::Unsafe(_))) || text.is_empty() {
-                continue;
-            }
-            let mut covers = Vec::new();
-            for named in &file.coverage.files {
-                covers.push(named.path.clone());
-            }
-            pending.push(Self {
-                path: file.path.clone(),
-                text,
-                covers,
-                file,
-                store: store.clone(),
-            });
-        }
-        pending
-    }
-
-    /// Records that a person approved the file, and those that it covers, as they were when they were
-    /// read. Call it only for a person who saw them. Load the files anew then.
-    ///
-    /// # Errors
-    /// When the approval can't be written, or could not count.
-    pub fn approve(self) -> io::Result<()> {
-        self.store.add(&self.file)?;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -200,15 +220,19 @@ mod tests {
             trust_dir: Some(at("trust")),
             ..LoadOptions::default()
         };
-        let pending = || Pending::find(&options);
-        let file = pending().remove(0);
-        assert_eq!((file.path.file_name().unwrap(), &*file.text), ("hooks.yaml".as_ref(), text));
-        assert!(file.covers[0].ends_with("a.sh"));
+        let store = options.trust_store().unwrap();
+        let waiting = || store.waiting(&options);
+        let review = waiting().remove(0);
+        assert_eq!(
+            (review.path.file_name().unwrap(), &*review.text),
+            ("hooks.yaml".as_ref(), text)
+        );
+        assert_eq!(review.covered, ["a.sh"]);
         fs::write(at("project/a.sh"), "echo changed").unwrap();
-        file.approve().unwrap();
-        assert_eq!(pending().len(), 1, "it covers the script as it was shown");
-        pending().remove(0).approve().unwrap();
-        assert!(pending().is_empty());
+        store.add(&review.file.unwrap()).unwrap();
+        assert_eq!(waiting().len(), 1, "it covers the script as it was shown");
+        store.add(&waiting().remove(0).file.unwrap()).unwrap();
+        assert!(waiting().is_empty());
         assert!(load(&options).unwrap().config.failed.is_empty());
     }
 }

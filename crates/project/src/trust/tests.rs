@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::review::MAX_DIFF;
 use super::*;
-use crate::limits::MAX_DIFF;
 use hookexec::Config;
 use hookexec::config::FileConfig;
 use hookexec_files::files;

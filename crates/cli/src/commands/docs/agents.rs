@@ -5,6 +5,7 @@ use hookexec_agents::{Agent, Intolerance, Measured};
 use super::Shown;
 use crate::CommandError;
 use crate::commands::run::agent_name;
+use crate::console::output;
 use crate::console::table::Table;
 
 /// Shows the coding agents, their events and what each of them does with an answer
@@ -21,7 +22,8 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn execute(self) -> Result<(), CommandError> {
         if self.shown.page && !self.agents.is_empty() {
-            return self.agents.iter().try_for_each(|agent| super::print_page(agent.name()));
+            let pages = self.agents.iter().map(|agent| super::page(agent.name()));
+            return output::print_data(&pages.collect::<String>());
         }
         let chosen: Vec<Agent> =
             if self.agents.is_empty() { Agent::all().collect() } else { self.agents };

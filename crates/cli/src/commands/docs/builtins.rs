@@ -1,15 +1,12 @@
 //! `hookexec docs builtins`: the functions that hooks of type `builtin` can call.
 
-use std::fmt::Write as _;
-
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use hookexec::Event;
 use hookexec_builtins::{Shipped, shipped};
 use serde_json::{Value, json};
 
 use super::Shown;
 use crate::CommandError;
-use crate::console::table::{Table, push_wrapped};
+use crate::console::table::Table;
 
 /// Shows the builtins: functions that hooks call by name, without a process
 #[derive(Debug, clap::Args)]
@@ -60,34 +57,10 @@ fn described(builtin: &Shipped) -> Value {
     })
 }
 
+/// Returns what the page of the builtins says of one.
 fn section(builtin: &Shipped) -> String {
-    let mut page = format!("{}\n\n{}.\n", builtin.usage(), builtin.about());
-    let arguments = builtin.arguments();
-    if !arguments.is_empty() {
-        page.push_str("\nArguments:\n");
-    }
-    for argument in arguments {
-        let optional = if argument.optional { " (optional)" } else { "" };
-        let _ = writeln!(page, "  {}{optional}", argument.usage);
-        push_wrapped(&mut page, "      ", &argument.about);
-    }
-    page.push_str("\nEvents:\n");
-    push_wrapped(&mut page, "  ", &events(builtin));
-    for paragraph in builtin.details().split("\n\n").filter(|text| !text.is_empty()) {
-        page.push('\n');
-        // Each item of a list begins a line.
-        for item in paragraph.replace("\n* ", "\n\n* ").split("\n\n") {
-            push_wrapped(&mut page, "", item);
-        }
-    }
-    page.push_str("\nExample:\n");
-    for line in builtin.example().lines() {
-        let _ = writeln!(page, "  {line}");
-    }
-    page
-}
-
-pub(crate) fn events(builtin: &Shipped) -> String {
-    let names: Vec<&str> = builtin.events().map(Event::name).collect();
-    if names.len() == Event::all().len() { "all".to_owned() } else { names.join(", ") }
+    let (_, rest) =
+        super::page("builtins").split_once(&format!("### {}\n", builtin.name)).unwrap_or_default();
+    let end = rest.find("\n### ").or(rest.find("\n<!-- end"));
+    format!("{}\n{}", builtin.name, &rest[..end.unwrap_or(rest.len())])
 }

@@ -64,7 +64,7 @@ impl Shown {
         value: &impl Serialize,
         text: impl FnOnce() -> String,
     ) -> Result<(), CommandError> {
-        if self.page { print_page(topic) } else { self.format.show(value, text) }
+        if self.page { output::print_data(page(topic)) } else { self.format.show(value, text) }
     }
 }
 
@@ -131,22 +131,18 @@ impl Args {
             (Some(Reference::Schema(args)), _) => args.execute(),
             (None, Some(topic)) => match self.name {
                 Some(name) => print_rows(&topic, &name),
-                None => print_page(&topic),
+                None => output::print_data(page(&topic)),
             },
             (None, None) => list_pages(),
         }
     }
 }
 
-/// Prints a page, by its topic or by the name of its agent.
-fn print_page(topic: &str) -> Result<(), CommandError> {
+/// Returns a page, by its topic or by the name of its agent.
+fn page(topic: &str) -> &'static str {
     let pages = PAGES.map(|(name, _, text)| (name, text));
-    for (name, text) in pages.into_iter().chain(AGENT_PAGES) {
-        if name == topic {
-            return output::print_data(text);
-        }
-    }
-    Err(CommandError::internal(format!("the page `{topic}` does not exist")))
+    let mut pages = pages.into_iter().chain(AGENT_PAGES);
+    pages.find(|(name, _)| *name == topic).map_or("", |(_, text)| text)
 }
 
 /// Prints the head of a table of rules, and the rows of a program or a group.

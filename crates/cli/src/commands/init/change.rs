@@ -1,4 +1,4 @@
-//! Adds hooks to a hooks file and takes them out, in place.
+//! Adds hooks to a hooks file and takes them out, in place: recipes, and single rules of the user's starter.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -13,7 +13,6 @@ use hookexec_files::{files, suggest};
 use hookexec_setup::edit::{self, EditError};
 use hookexec_setup::settings::store;
 
-use super::recipes::Recipe;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
@@ -91,7 +90,7 @@ fn check(text: &str, shown: &str, layer: Layer) -> Result<(), CommandError> {
     if let Some(part) = builder.read(&Arc::new(SourceFile::new(shown, text).in_layer(layer))) {
         builder.add(part);
     }
-    let problems = builder.draft().problems;
+    let (_, problems, _) = builder.draft();
     if !problems.has_errors() {
         return Ok(());
     }
@@ -195,4 +194,55 @@ fn has_name(hook: &Hook, names: &[String]) -> bool {
 
 fn refused(shown: &str, error: &EditError) -> CommandError {
     CommandError::usage(format!("{shown} was not changed: {error}"))
+}
+
+/// Hooks with a name, as the text of a hooks file.
+pub(crate) struct Recipe {
+    pub(crate) name: &'static str,
+    text: String,
+}
+
+macro_rules! recipes {
+    ($($name:literal)+) => {
+        [$(($name, include_str!(concat!("../../../../../examples/recipes/", $name, ".yaml")))),+]
+    };
+}
+
+const RECIPES: [(&str, &str); 16] = recipes! {
+    "approve" "budget" "commit-message" "databases" "everyday" "force-push" "format" "keep-secrets"
+    "log" "main-branch" "mcp-allow-list" "notify" "read-only" "subagents" "team" "tests-before-stop"
+};
+
+/// Returns all recipes, and the rules of the starter whose names no recipe has.
+pub(crate) fn recipes() -> Vec<Recipe> {
+    let mut all = Vec::new();
+    for (name, text) in RECIPES {
+        all.push(Recipe { name, text: text.to_owned() });
+    }
+    // A comment stands above each rule.
+    for part in include_str!("../../starter/user.yaml").split("\n        # ").skip(1) {
+        let Some((comment, rule)) = part.split_once('\n') else { continue };
+        let mut lines = rule.lines();
+        let name = lines.find_map(|line| line.trim_start().strip_prefix("name: "));
+        if let Some(name) = name
+            && !all.iter().any(|recipe| recipe.name == name)
+        {
+            let rule = rule.trim_end();
+            let text = format!("# {comment}\nhooks:\n  pre_tool_use:\n    - hooks:\n{rule}\n");
+            all.push(Recipe { name, text });
+        }
+    }
+    all
+}
+
+/// Returns the names of all.
+pub(super) fn recipe_names() -> Vec<&'static str> {
+    recipes().iter().map(|recipe| recipe.name).collect()
+}
+
+impl Recipe {
+    /// Returns the recipe `name`.
+    fn named(name: &str) -> Option<Self> {
+        recipes().into_iter().find(|recipe| recipe.name == name)
+    }
 }

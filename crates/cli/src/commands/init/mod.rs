@@ -1,7 +1,6 @@
 //! `hookexec init`: a hooks file and its tests to begin with, and hooks to add to one.
 
 pub(crate) mod change;
-pub(crate) mod recipes;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,15 +11,16 @@ use hookexec_agents::Agent;
 use hookexec_files::directories::{PROJECT_DIRECTORY, directory_in_home};
 use hookexec_setup::import::has_foreign_hooks;
 use hookexec_setup::program::KeepError;
-use hookexec_setup::settings::Scope;
 use hookexec_setup::settings::inspect::AgentFile;
+use hookexec_setup::settings::{Scope, store};
 
 use crate::commands::import;
 use crate::commands::target::own_home;
 use crate::commands::test::past::last_days;
 use crate::console::consent::refuse_agents;
 use crate::console::output;
-use crate::{CommandError, config, plain};
+use crate::error::{CommandError, OrCommandError as _, unwritable};
+use crate::{config, plain};
 
 const HOOKS: &str = "hooks.yaml";
 pub(crate) const CASES: &str = "hooks.test.yaml";
@@ -48,7 +48,7 @@ const PROJECTS_FILES: [(&str, &str); 2] = [
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Recipes, or rules of `init --user`, to add to the hooks file
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(recipes::names()))]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(change::recipe_names()))]
     names: Vec<String>,
 
     /// Takes the hook of this name, or the hooks of this recipe, out of the hooks file; may be
@@ -97,7 +97,8 @@ impl Args {
             })?;
         }
         for (name, text) in files {
-            output::create(&directory.join(name), text)?;
+            let path = directory.join(name);
+            store::write(&path, None, text).or_usage(unwritable(&path))?;
         }
         let next = self.next(&directory, &project);
         output::print(&if self.user {
@@ -208,7 +209,5 @@ pub(crate) fn refuse_existing(path: &Path) -> Result<(), CommandError> {
 fn users_directory() -> Result<PathBuf, CommandError> {
     own_home()?;
     // Not `$XDG_CONFIG_HOME`: an agent may be started without it.
-    let directory = directory_in_home(".config/hookexec").ok_or(KeepError::NoHome)?;
-    output::create_directory(&directory)?;
-    Ok(directory)
+    Ok(directory_in_home(".config/hookexec").ok_or(KeepError::NoHome)?)
 }

@@ -1,11 +1,8 @@
 //! The log of decisions as one HTML page: a static one, whose script shows the data in it.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 
 use hookexec_files::files;
-use hookexec_files::platform::system;
 use hookexec_files::template::filled;
 use hookexec_workbench::report::Report;
 
@@ -48,11 +45,6 @@ fn write(file: &Path, page: &str) -> Result<(), CommandError> {
                 CommandError::usage(problem).hint("name another file: `--html report.html`")
             );
         }
-        std::fs::remove_file(file).or_usage(&failed)?;
     }
-    let mut options = OpenOptions::new();
-    system::private(options.write(true).create(true))
-        .open(file)
-        .and_then(|mut opened| opened.write_all(page.as_bytes()))
-        .or_usage(&failed)
+    files::replace(file, page.as_bytes(), true, |_| Ok(())).or_usage(&failed)
 }

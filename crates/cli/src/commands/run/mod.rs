@@ -3,20 +3,22 @@
 pub(crate) mod from;
 mod plain;
 
+use std::path::{Path, PathBuf};
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hookexec::executor::DispatchOptions;
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Agent;
+use hookexec_files::depth;
 use hookexec_serve::server::{self, Question, Reply};
 
 use crate::commands::run::from::FromArgs;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
-use crate::connect::ConnectArgs;
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
 use crate::error::{CommandError, warn, warn_all};
 use crate::runtime::{Runtime, finish};
-use crate::{Exit, input, system};
+use crate::{Exit, input};
 
 /// Runs the hooks of an event: its input on stdin, the verdict on stdout
 ///
@@ -36,8 +38,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
 
-    #[command(flatten)]
-    connect: ConnectArgs,
+    /// Asks the `hookexec serve` that listens here, when it has the hooks of this project. Without an
+    /// answer the hooks run in this process, and with `--from` the call is answered as one whose hooks
+    /// failed. Beside managed hooks no server is asked
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["config", "isolated"], help_heading = "Server")]
+    connect: Option<PathBuf>,
 
     /// How to write the verdict [default: json]; with `--from`, `text` shows it on stderr beside
     /// the answer
@@ -68,8 +73,6 @@ impl Args {
 
     /// Does what another `hookexec` had no time for.
     fn in_background(&self, event: Event) -> Result<Exit, CommandError> {
-        // A signal to the caller's process group must not end these hooks.
-        system::leave_session();
         let input = input::parse("run", event, &input::read_stdin()?)?;
         not_too_deep()?;
         let loaded = self.config.load(Purpose::Run)?;
@@ -133,10 +136,19 @@ impl Args {
         Ok(exit)
     }
 
+    /// Returns the socket of the server that is named. There is none for a hook's own call: a server
+    /// does not know how deep that is nested.
+    fn socket(&self) -> Option<&Path> {
+        if std::env::var_os(depth::VARIABLE).is_some() {
+            return None;
+        }
+        self.connect.as_deref()
+    }
+
     /// Returns the verdict of the server that is named; `None` when the hooks have to run here.
     fn ask_server(&self, event: Event, input: &Input) -> Result<Option<Verdict>, CommandError> {
         // Without a server the project is not looked for twice.
-        let Some(socket) = self.connect.socket() else { return Ok(None) };
+        let Some(socket) = self.socket() else { return Ok(None) };
         let options = self.config.options(Purpose::Run)?;
         let reply = server::ask(socket, &options, Question::Own(event, input), None);
         match Runtime::new()?.block_on(reply)? {

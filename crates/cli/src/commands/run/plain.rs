@@ -54,7 +54,7 @@ impl Args {
                 Some(())
             }
             "--cwd" => set(&mut self.config.cwd, value.into()),
-            "--connect" => set(&mut self.connect.connect, value.into()),
+            "--connect" => set(&mut self.connect, value.into()),
             "--format" => set(&mut self.format, PlainFormat::from_str(value, false).ok()?),
             _ => None,
         }
@@ -65,7 +65,7 @@ impl Args {
         let Self { event, from, config, connect, .. } = self;
         let called = from.from.is_some();
         (called || event.is_some() && from.native.is_none() && from.within.is_none())
-            && (connect.connect.is_none() || config.is_default())
+            && (connect.is_none() || config.is_default())
     }
 }
 

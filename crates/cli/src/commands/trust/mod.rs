@@ -83,7 +83,7 @@ impl Args {
 }
 
 fn show(target: &Target) -> Result<Exit, CommandError> {
-    let rows = target.project(&store()?)?.rows;
+    let (rows, _) = target.project(&store()?)?;
     for row in &rows {
         if let Some(file) = &row.file
             && let Some(Blocked::Unsafe(problem)) = &file.blocked
@@ -103,13 +103,13 @@ fn show(target: &Target) -> Result<Exit, CommandError> {
 fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
-    let project = target.project(&store)?;
-    let errors = project.errors();
+    let (rows, options) = target.project(&store)?;
+    let errors = errors(&rows, &options);
     if errors.has_errors() {
         return Err(CommandError::from(errors));
     }
     let mut done = Exit::SUCCESS;
-    for mut row in project.rows {
+    for mut row in rows {
         let path = text::path(&row);
         let Some(mut file) = row.file.take() else {
             output::talk(&(text::title(&row) + &text::way_back(&row)));
@@ -134,7 +134,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             continue;
         }
         store.add(&file).or_internal(NOT_WRITTEN)?;
-        let now = target.project(&store)?.rows;
+        let (now, _) = target.project(&store)?;
         if now.iter().any(|now| now.path == file.path && now.status != Status::Approved) {
             warn(&format!(
                 "{path} changed in the meantime and waits again: run `hookexec trust add`"
@@ -159,7 +159,7 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     consent.check()?;
     let store = store()?;
     let rows = match (target.project(&store), &target.file) {
-        (Ok(project), _) => project.rows,
+        (Ok((rows, _)), _) => rows,
         // A file that was never there can be forgotten, too.
         (Err(_), Some(path)) => vec![Review::of_gone(path.clone())],
         (Err(error), None) => return Err(error),
@@ -186,31 +186,22 @@ fn remove(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-/// The hooks files of a project that are meant.
-struct Project {
-    rows: Vec<Review>,
-    options: LoadOptions,
-}
-
-impl Project {
-    /// Returns why files can't be loaded.
-    fn errors(&self) -> Diagnostics {
-        let mut errors = Diagnostics::default();
-        let check = hookexec_project::check(&self.options, registry::all());
-        for problem in check.problems {
-            let Some(place) = &problem.location else { continue };
-            let is_ours = self.rows.iter().any(|row| row.path == place.path());
-            if is_ours && problem.severity == Severity::Error {
-                errors.push(problem);
-            }
+/// Returns why files can't be loaded.
+fn errors(rows: &[Review], options: &LoadOptions) -> Diagnostics {
+    let mut errors = Diagnostics::default();
+    for problem in hookexec_project::check(options, registry::all()).problems {
+        let Some(place) = &problem.location else { continue };
+        let is_ours = rows.iter().any(|row| row.path == place.path());
+        if is_ours && problem.severity == Severity::Error {
+            errors.push(problem);
         }
-        errors
     }
+    errors
 }
 
 impl Target {
-    /// Returns the hooks files of the project that are meant.
-    fn project(&self, store: &TrustStore) -> Result<Project, CommandError> {
+    /// Returns the hooks files of the project that are meant, and what they were found by.
+    fn project(&self, store: &TrustStore) -> Result<(Vec<Review>, LoadOptions), CommandError> {
         let mut args = ConfigArgs::default();
         args.cwd = self.cwd.clone().or_else(|| self.file.as_deref().map(working_dir_of));
         let options = args.options(Purpose::Show)?;
@@ -242,7 +233,7 @@ impl Target {
             return Err(CommandError::usage(what)
                 .hint("a project's hooks are in `hooks.yaml` or `.hookexec/hooks.yaml`"));
         }
-        Ok(Project { rows, options })
+        Ok((rows, options))
     }
 
     fn is_meant(&self, path: &Path) -> bool {

@@ -6,7 +6,7 @@ mod system;
 
 use std::path::Path;
 
-use hookexec::config::{Diagnostic, Location};
+use hookexec::config::{Diagnostic, Layer, Location};
 use hookexec_files::directories::{is_in_project, project_of};
 use hookexec_files::plain::line;
 use hookexec_files::platform::resolve;
@@ -22,25 +22,26 @@ fn unsafe_file(path: &Path, problem: &str, hint: impl Into<String>) -> Diagnosti
     Diagnostic::error(problem).hint(hint).at(Location::of_file(path))
 }
 
-/// Checks that only the user and root can have written the file at `path` or put it there.
+/// Checks that the file of `layer` at `path` may count: only the user and root can have written it or put it
+/// there, and a project's is not reached through a link. Files that were named may be anyone's.
 ///
-/// On Windows, nothing is checked.
+/// On Windows, nothing is checked but links.
 ///
 /// # Errors
 /// When the file or its directory is writable by everyone or owned by another user. A file that can't
 /// be looked at is left to its reader.
-pub(crate) fn check_permissions(path: &Path) -> Result<(), Diagnostic> {
-    let Ok(real) = canonical(path) else { return Ok(()) };
-    system::check_writers(&real)
-}
-
-/// Like [`check_permissions`], for a hooks file in a project's directory whose path has no links.
-///
-/// # Errors
-/// Also when [`check_plain`] fails.
-pub(crate) fn check_project_file(path: &Path) -> Result<(), Diagnostic> {
-    check_plain(path)?;
-    system::check_writers(path)
+pub(crate) fn check_file(path: &Path, layer: Layer) -> Result<(), Diagnostic> {
+    match layer {
+        Layer::Project => {
+            check_plain(path)?;
+            system::check_writers(path)
+        }
+        Layer::Managed | Layer::User => match canonical(path) {
+            Ok(real) => system::check_writers(&real),
+            Err(_) => Ok(()),
+        },
+        _ => Ok(()),
+    }
 }
 
 /// Checks that a project's hooks file, or a directory for some, is not a symbolic link or behind one.

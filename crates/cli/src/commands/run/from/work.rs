@@ -175,7 +175,7 @@ impl Work {
         until: Option<Instant>,
     ) -> Result<Option<Verdict>, CommandError> {
         let request = Arc::clone(&self.request);
-        let Some(socket) = request.args.connect.socket() else { return Ok(None) };
+        let Some(socket) = request.args.socket() else { return Ok(None) };
         let Ok(options) = self.config.options(Purpose::Judge) else { return Ok(None) };
         self.reach(Progress::Asking(Arc::clone(call)));
         let reply = tokio::select! {

@@ -1,16 +1,16 @@
 //! `hookexec policy`: hooks files as one signed file, for many machines.
 
-mod build;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use hookexec::Executor;
+use hookexec::config::{Diagnostic, Diagnostics};
 use hookexec_files::files;
 use hookexec_project::policy::{
-    Archive, MAX_ARCHIVE, PolicyFailure, load, refresh, scratch, unpack,
+    Archive, MAX_ARCHIVE, PolicyFailure, load, refresh, scratch, signature_of, unpack,
 };
+use hookexec_setup::scripts;
 
 use crate::commands::test::{Results, report, run_cases};
 use crate::config::{ConfigArgs, Purpose};
@@ -37,7 +37,7 @@ enum Action {
     ///
     /// Sign it with `minisign -S -s fleet.key -m guards-7.tar`.
     #[command(after_help = "Example: hookexec policy build policy --name guards --version 7")]
-    Build(build::Args),
+    Build(BuildArgs),
     /// Unpacks a policy, and runs its test cases, `*.test.yaml`, in an empty project; exit code 1 when
     /// one fails
     #[command(after_help = "Example: hookexec policy test guards-7.tar")]
@@ -62,9 +62,76 @@ impl Args {
     }
 }
 
+/// Stands for the projects that the hooks will run in. Nothing is there.
+const ANY_PROJECT: &str = "/any-project";
+
+#[derive(Debug, clap::Args)]
+struct BuildArgs {
+    /// The directory
+    directory: PathBuf,
+
+    /// The name of the policy. A machine takes a new version only under the same name
+    #[arg(long)]
+    name: String,
+
+    /// The version, a whole number. A machine takes a version only if it is higher than the one it has
+    #[arg(long, value_name = "NUMBER")]
+    version: u64,
+
+    /// Where to write it [default: the name and the version, such as `guards-7.tar`]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl BuildArgs {
+    fn execute(&self) -> Result<Exit, CommandError> {
+        let archive = archive_of(&self.directory, &self.name, self.version)?;
+        if archive.test_files().is_empty() {
+            warn("the policy has no test cases: write `hooks.test.yaml` beside `hooks.yaml`");
+        }
+        let bytes = archive.write().or_internal("can't write the archive")?;
+        if bytes.len() as u64 > MAX_ARCHIVE {
+            let problem = format!("{} is a policy of more than 16 MiB", self.directory.display());
+            return Err(CommandError::usage(problem));
+        }
+        let path = match &self.output {
+            Some(path) => path.clone(),
+            None => format!("{}-{}.tar", self.name, self.version).into(),
+        };
+        std::fs::write(&path, &bytes).or_usage(unwritable(&path))?;
+        // That of other bytes.
+        let _ = std::fs::remove_file(signature_of(&path));
+        output::print(&format!("{} sha256:{}\n", path.display(), files::digest(&bytes)))?;
+        Ok(Exit::SUCCESS)
+    }
+}
+
+/// Returns the policy of a directory, and finds mistakes that would only show on other machines.
+fn archive_of(directory: &Path, name: &str, version: u64) -> Result<Archive, CommandError> {
+    let archive = Archive::of_directory(directory, name, version)?;
+    archive.check().or_usage(format_args!("{} is not a valid policy", directory.display()))?;
+    let root = std::path::absolute(directory).or_usage("no current directory is known")?;
+    let config = load(&archive, &root)?;
+    let mut problems = Diagnostics::default();
+    for hook in &config.hooks {
+        for problem in scripts::missing(hook, Path::new(ANY_PROJECT)) {
+            let hint = "for a file of the policy write `\"$HOOKEXEC_CONFIG_DIR/FILE\"`: its hooks run in \
+                        any project";
+            let problem = Diagnostic::error(problem.message).hint(hint);
+            problems.push(problem.at(hook.location.clone()));
+        }
+    }
+    for log in config.audit.iter().filter(|log| log.path.starts_with(&root)) {
+        let problem = format!("`audit` writes {}, which is in the policy", log.path.display());
+        let hint = "write an absolute path, or one that begins with `~/`";
+        problems.push(Diagnostic::error(problem).hint(hint));
+    }
+    if problems.is_empty() { Ok(archive) } else { Err(CommandError::from(problems)) }
+}
+
 fn test(path: &Path) -> Result<Exit, CommandError> {
     let archive = if path.is_dir() {
-        build::archive(path, "tested", 0)?
+        archive_of(path, "tested", 0)?
     } else {
         let bytes = files::read_regular(path, MAX_ARCHIVE).or_usage(unreadable(path))?;
         Archive::read(&bytes).map_err(|problem| {
