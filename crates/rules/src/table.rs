@@ -247,7 +247,7 @@ impl Row {
     }
 }
 
-/// Returns whether a text has no letters that stand in code, and is no list of options.
+/// Returns whether a text has no letters that stand in code, and does not begin like an option.
 fn is_plain(text: &str) -> bool {
     !text.starts_with('+')
         && !text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
