@@ -1,7 +1,7 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
 //! The effects of each answer were measured on the real clients; `data/events.txt` has them. [`read`]
-//! turns what an agent writes into an event of ours, [`dispatch`] runs the hooks of that moment,
+//! turns what an agent writes into an event of ours, [`Moment`] runs the hooks of that moment,
 //! [`answer`] turns the verdict into exactly that agent's dialect, and [`failure`] says what to answer
 //! in the place of a missing verdict.
 
@@ -10,7 +10,6 @@ mod claude_code;
 mod claude_dialect;
 mod dialect;
 mod dispatch;
-mod exit_code;
 mod fields;
 mod known_hosts;
 mod native;
@@ -18,7 +17,6 @@ mod own_commands;
 mod own_dialects;
 mod payload;
 mod plan;
-mod plugin;
 mod read;
 mod settings;
 mod stops;
@@ -30,7 +28,7 @@ use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
-pub use dispatch::{Moment, Subject, dispatch, explain, unanswered, without_server};
+pub use dispatch::{Moment, Subject, explain, unanswered, without_server};
 pub use fields::field_names;
 pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
@@ -51,8 +49,8 @@ use hookexec_calls::tools::Toolset;
 use hookexec_files::suggest;
 
 use answer::members;
+use payload::PayloadError;
 use plan::Plan;
-use read::Wanted;
 use serde::Deserialize;
 use settings::facts;
 
@@ -110,27 +108,27 @@ agents! {
         project: Some("FACTORY_PROJECT_DIR"),
         denies_by_exit_code: true;
     /// Windsurf's Cascade.
-    Windsurf = "windsurf", "Windsurf", native::WINDSURF, exit_code::write_windsurf,
-        refine: exit_code::refine_windsurf,
+    Windsurf = "windsurf", "Windsurf", native::WINDSURF, own_dialects::write_windsurf,
+        refine: own_dialects::refine_windsurf,
         starts_in_project: true,
         denies_by_exit_code: true;
     /// Kiro, its command line and editor.
-    Kiro = "kiro", "Kiro", native::KIRO, exit_code::write_kiro, denies_by_exit_code: true;
+    Kiro = "kiro", "Kiro", native::KIRO, own_dialects::write_kiro, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
-    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write;
+    OpenCode = "opencode", "OpenCode", native::OPENCODE, own_dialects::write_plugin;
     /// OpenClaw, by a plugin.
-    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, plugin::write;
+    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, own_dialects::write_plugin;
     /// Kimi Code, which has Claude Code's events.
-    Kimi = "kimi", "Kimi Code", native::KIMI, exit_code::write_kimi,
-        refine: exit_code::refine_kimi,
+    Kimi = "kimi", "Kimi Code", native::KIMI, own_dialects::write_kimi,
+        refine: own_dialects::refine_kimi,
         denies_by_exit_code: true;
     /// Mistral Vibe.
     Vibe = "vibe", "Mistral Vibe", native::VIBE, own_dialects::write_vibe,
         refine: own_dialects::refine_vibe;
     /// Kilo CLI, which grew out of OpenCode and loads its plugin.
-    Kilo = "kilo", "Kilo CLI", native::OPENCODE, plugin::write;
+    Kilo = "kilo", "Kilo CLI", native::OPENCODE, own_dialects::write_plugin;
     /// Pi, by an extension.
-    Pi = "pi", "Pi", native::PI, plugin::write;
+    Pi = "pi", "Pi", native::PI, own_dialects::write_plugin;
 }
 
 /// On which version of an agent its answers were measured.
@@ -144,6 +142,9 @@ pub struct Measured {
     pub version: &'static str,
 }
 
+/// Whether any hook is to run, or why the payload can't be used.
+type Refined = Result<bool, PayloadError>;
+
 /// All that is particular to one agent, but for its settings.
 struct Adapter {
     agent: Agent,
@@ -156,8 +157,8 @@ struct Adapter {
     starts_in_project: bool,
     /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
     denies_by_exit_code: bool,
-    /// Reads what only this agent says.
-    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
+    /// Reads what only this agent says, and returns whether any hook is to run.
+    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Refined,
     write: fn(&Plan<'_>) -> Answer,
 }
 
@@ -178,7 +179,7 @@ impl Adapter {
             project: None,
             starts_in_project: false,
             denies_by_exit_code: false,
-            refine: |_, _, _| Wanted::Yes,
+            refine: |_, _, _| Ok(true),
             write,
         }
     }
@@ -234,6 +235,15 @@ impl Agent {
     /// without hook settings.
     pub fn plugin(self) -> Option<&'static str> {
         facts(self).plugin
+    }
+
+    /// Returns the text of the agent's plugin, if that is one file.
+    pub fn plugin_text(self) -> Option<&'static str> {
+        match self {
+            Self::OpenCode | Self::Kilo => Some(include_str!("../plugins/opencode/hookexec.js")),
+            Self::Pi => Some(include_str!("../plugins/pi/hookexec.ts")),
+            _ => None,
+        }
     }
 
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
