@@ -67,13 +67,6 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
     Ok(Arc::new(HttpHandler { endpoint, key, words: env.words(hook) }))
 }
 
-/// A request of the hook.
-enum Request {
-    Post(Arc<[u8]>),
-    /// Asks for the answer of a person at this address.
-    Get(String),
-}
-
 #[derive(Debug)]
 struct HttpHandler {
     endpoint: Arc<Endpoint>,
@@ -88,13 +81,19 @@ impl Handler for HttpHandler {
 }
 
 impl HttpHandler {
-    async fn send(&self, call: &Call<'_>, request: Request) -> Result<Reply, HandlerError> {
+    /// Posts a body, or asks for the answer of a person at the address `next`.
+    async fn send(
+        &self,
+        call: &Call<'_>,
+        body: Arc<[u8]>,
+        next: Option<String>,
+    ) -> Result<Reply, HandlerError> {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
         call.blocking(move |call| {
-            let (ask, body) = match &request {
-                Request::Get(url) => (Ask::Get(url), &[][..]),
-                Request::Post(body) => (Ask::Post(body), &body[..]),
+            let ask = match &next {
+                Some(url) => Ask::Get(url),
+                None => Ask::Post(&body),
             };
             let mut signed = Vec::new();
             if let Some(key) = key {
@@ -103,7 +102,7 @@ impl HttpHandler {
                     None => random_id()
                         .map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?,
                 };
-                signed = key.headers(&id, body);
+                signed = key.headers(&id, &body);
             }
             let mut headers = Vec::new();
             for (name, value) in &signed {
@@ -118,23 +117,23 @@ impl HttpHandler {
         let client = &self.endpoint.client;
         let mut next = None;
         let address = client.address();
-        let mut reply = self.send(call, Request::Post(body)).await?;
+        let mut reply = self.send(call, body, None).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
             // The address stays until the server names another one.
             if let Some(location) = reply.header("location") {
                 next = client.on_same_server(location);
             }
-            let Some(url) = next.clone() else {
+            if next.is_none() {
                 let message = format!(
                     "{address} answered 202 without a `Location` of its own where the answer will be"
                 );
                 return Err(HandlerError::new(Failure::Protocol, message));
-            };
+            }
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
             // A server that asks for more would be asked too late once the person has answered.
             let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            reply = self.send(call, Request::Get(url)).await?;
+            reply = self.send(call, Arc::default(), next.clone()).await?;
         }
         if !reply.status.is_success() {
             let body = String::from_utf8_lossy(&reply.body);

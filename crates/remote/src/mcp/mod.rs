@@ -22,6 +22,8 @@ use hookexec_files::template;
 use serde::Deserialize;
 use serde_json::Value;
 
+#[cfg(feature = "http")]
+use crate::endpoint::Endpoint;
 use crate::request::{excerpt, like_stdout, parameters, wrong};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
@@ -69,8 +71,8 @@ fn remote(
 ) -> Result<Server, BuildError> {
     let accepted = "application/json, text/event-stream";
     headers.insert("Accept".to_owned(), accepted.to_owned());
-    let endpoint = crate::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
-    Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
+    let endpoint = Endpoint::new(hook, env, server, headers, EXAMPLE)?;
+    Ok(Server::Remote(Arc::new(endpoint)))
 }
 
 #[cfg(not(feature = "http"))]
@@ -89,7 +91,7 @@ enum Server {
     /// An entry of `processes:`.
     Local(CalledProcess),
     #[cfg(feature = "http")]
-    Remote(Arc<remote::Remote>),
+    Remote(Arc<Endpoint>),
 }
 
 struct McpHandler {
@@ -130,8 +132,9 @@ impl McpHandler {
             }
             #[cfg(feature = "http")]
             Server::Remote(server) => {
-                let (place, server) = (server.host().to_owned(), Arc::clone(server));
-                let asked = call.blocking(move |call| server.call(&params, call.deadline));
+                let (place, server) = (server.client.host().to_owned(), Arc::clone(server));
+                let asked =
+                    call.blocking(move |call| remote::call(&server, &params, call.deadline));
                 (place, asked.await??)
             }
         };
