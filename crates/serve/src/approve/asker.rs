@@ -169,27 +169,12 @@ pub enum Reply {
     Refused(String),
 }
 
-/// Why an order has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum OrderError {
-    /// There is none. The text goes on from the name of the process and its path.
-    #[error(transparent)]
-    NoAnswer(#[from] NoVerdict),
-    /// It can't be read.
-    #[error("the answer is not valid: {0}")]
-    NotValid(io::Error),
-}
-
 /// Sends an [`Order`] to the process that listens at `path`, and returns its answer.
-pub async fn send(
-    path: &Path,
-    order: &impl Serialize,
-    columns: usize,
-) -> Result<Reply, OrderError> {
+pub async fn send(path: &Path, order: &impl Serialize, columns: usize) -> Result<Reply, NoVerdict> {
     let mut line = serde_json::to_vec(&(order, columns)).unwrap_or_default();
     line.push(b'\n');
     let answer = server::exchange(path, &line).await?;
-    read(&answer).map_err(OrderError::NotValid)
+    read(&answer).map_err(|error| NoVerdict::NotUnderstood(error.to_string()))
 }
 
 /// Reads a line of this conversation.

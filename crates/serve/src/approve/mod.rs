@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-pub use self::asker::{Counter, Order, OrderError, Reply, Screen, send};
+pub use self::asker::{Counter, Order, Reply, Screen, send};
 pub use self::desk::Desk;
 pub use self::page::Page;
 pub use self::question::{Part, Question};

@@ -1,13 +1,12 @@
 //! The engine as a long-lived server: JSON-RPC 2.0, one object a line, over stdio or a Unix socket.
 //!
 //! [`Server`] answers any number of clients at once; `engine` keeps the configuration and loads it
-//! anew when its files change; `Socket` is the private place where clients find it; `ask`
+//! anew when its files change; `Socket` is the private place where clients find it; `client`
 //! asks there. `docs/serve.md` describes the protocol.
 //!
 //! Nothing in here grows with what clients do: connections, dispatches, line lengths and unsent
 //! answers all have limits, and what is over one of them is answered at once with an error.
 
-mod ask;
 mod callback;
 mod client;
 pub(crate) mod connection;
@@ -21,9 +20,8 @@ pub(crate) mod protocol;
 #[cfg_attr(windows, path = "socket/windows.rs")]
 pub(crate) mod socket;
 
-pub use ask::{Reply, ask, remedy};
 pub use callback::register_host_builtin;
-pub use client::{NoVerdict, Question, exchange, ping, verdict};
+pub use client::{NoVerdict, Question, Reply, ask, exchange, ping, remedy};
 pub use engine::{Engine, Load, Loaded, Reading, tell_absent};
 pub use error::ListenError;
 pub use listener::{Limits, Server};

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hookexec_remote::receiver_socket;
-use hookexec_serve::approve::{self, Counter, Desk, OrderError, Page, Reply, callers, visitors};
+use hookexec_serve::approve::{self, Counter, Desk, Page, Reply, callers, visitors};
 use hookexec_serve::server::Socket;
 use hookexec_setup::program::KeepError;
 use serde::Serialize;
@@ -145,12 +145,9 @@ impl Order {
         let screen = Screen::of_person()?;
         let path = receiver_socket().ok_or(KeepError::NoHome)?;
         let sent = approve::send(&path, self, screen.columns());
-        let reply = Runtime::new()?.run(sent)?.map_err(|error| match error {
-            OrderError::NoAnswer(problem) => {
-                let problem = format!("`hookexec approve` at {} {problem}", path.display());
-                CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
-            }
-            OrderError::NotValid(_) => CommandError::internal(error.to_string()),
+        let reply = Runtime::new()?.run(sent)?.map_err(|problem| {
+            let problem = format!("`hookexec approve` at {} {problem}", path.display());
+            CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
         match reply {
             Reply::Done(done) => screen.say(&format!("{}\n", done.trim_end())),
