@@ -55,8 +55,8 @@ impl<S: Screen> Counter<S> {
             // A caller that sends no whole line has asked nothing.
             _ => return,
         };
-        if let Ok((order, columns)) = read::<Line>(&line) {
-            write(&mut writer, &self.obey(&order, columns).await).await;
+        if let Ok(order) = read::<Order>(&line) {
+            write(&mut writer, &self.obey(&order).await).await;
             return;
         }
         let question = match Question::read(&line) {
@@ -95,15 +95,10 @@ impl<S: Screen> Counter<S> {
     }
 
     /// Does what a person ordered in another terminal.
-    async fn obey(&self, order: &Order, columns: usize) -> Reply {
-        let reply = match order {
-            Order::Allow { id } => self.desk.answer(id, None, &Choice::Allow, "terminal"),
-            Order::Deny { id, reason } => {
-                self.desk.answer(id, None, &Choice::Deny(reason.join(" ")), "terminal")
-            }
-            Order::Show { id } => {
-                self.desk.question(id).map(|question| S::whole(&question, id, columns))
-            }
+    async fn obey(&self, (id, choice, columns): &Order) -> Reply {
+        let reply = match choice {
+            Some(choice) => self.desk.answer(id, None, choice, "terminal"),
+            None => self.desk.question(id).map(|question| S::whole(&question, id, *columns)),
         };
         match reply {
             Ok(done) => Reply::Done(done),
@@ -134,31 +129,9 @@ fn denial(reason: &str) -> Value {
     json!({ "decision": "deny", "reason": reason })
 }
 
-/// An order to the process that holds the questions.
-#[derive(Debug, Deserialize)]
-pub enum Order {
-    /// Lets the call run.
-    Allow {
-        /// The ID of the question.
-        id: String,
-    },
-    /// Denies the call.
-    Deny {
-        /// The ID of the question.
-        id: String,
-        /// Why; the model reads it.
-        reason: Vec<String>,
-    },
-    /// Shows all of a call whose long texts were cut.
-    Show {
-        /// The ID of the question.
-        id: String,
-    },
-}
-
-/// The line that carries an order: the order, and how wide a row of the terminal may be. A question is
-/// an object, so that none passes for an order.
-type Line = (Order, usize);
+/// An order to the process that holds the questions: the ID of one, the decision on it, or else to show all
+/// of it in rows of that width. A question is an object, so that none passes for an order.
+pub type Order = (String, Option<Choice>, usize);
 
 /// The answer to an order.
 #[derive(Debug, Serialize, Deserialize)]
@@ -170,8 +143,8 @@ pub enum Reply {
 }
 
 /// Sends an [`Order`] to the process that listens at `path`, and returns its answer.
-pub async fn send(path: &Path, order: &impl Serialize, columns: usize) -> Result<Reply, NoVerdict> {
-    let mut line = serde_json::to_vec(&(order, columns)).unwrap_or_default();
+pub async fn send(path: &Path, order: &Order) -> Result<Reply, NoVerdict> {
+    let mut line = serde_json::to_vec(order).unwrap_or_default();
     line.push(b'\n');
     let answer = server::exchange(path, &line).await?;
     read(&answer).map_err(|error| NoVerdict::NotUnderstood(error.to_string()))

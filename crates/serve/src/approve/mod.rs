@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 pub use self::asker::{Counter, Order, Reply, Screen, send};
-pub use self::desk::Desk;
+pub use self::desk::{Choice, Desk};
 pub use self::page::Page;
 pub use self::question::{Part, Question};
 use crate::server::Socket;
