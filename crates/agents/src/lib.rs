@@ -11,7 +11,6 @@ mod claude_dialect;
 mod dialect;
 mod dispatch;
 mod fields;
-mod known_hosts;
 mod native;
 mod own_commands;
 mod own_dialects;
@@ -30,18 +29,18 @@ pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
 pub use dispatch::{Moment, Subject, explain, unanswered, without_server};
 pub use fields::field_names;
-pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, agent_variable, is_own_program};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    EntryMember, EntryShape, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
+    EntryMember, EntryShape, Facts, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
     OffValue, PackageMark, ProjectPlace, TrustedFolders,
 };
 pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
+use hookexec::lifecycle::DeclaredEvents;
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input, Registry};
 pub use hookexec_calls::tools;
@@ -52,7 +51,6 @@ use answer::members;
 use payload::PayloadError;
 use plan::Plan;
 use serde::Deserialize;
-use settings::facts;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
@@ -210,15 +208,9 @@ impl Agent {
         !matches!(self, Self::Gemini | Self::Copilot | Self::Droid)
     }
 
-    /// Returns the version that was measured; `None` for an agent of which only the documentation was
-    /// read.
-    pub fn measured(self) -> Option<Measured> {
-        facts(self).measured
-    }
-
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
     pub fn settings(self) -> Option<&'static HookSettings> {
-        facts(self).settings.as_ref()
+        self.facts().settings.as_ref()
     }
 
     /// Returns the variable that holds the project's directory, for an agent that sets one.
@@ -228,13 +220,7 @@ impl Agent {
 
     /// Returns where the agent looks for its settings, or for a plugin of one file.
     pub fn place(self) -> Option<&'static FilePlace> {
-        facts(self).place.as_ref()
-    }
-
-    /// Returns the directory in hookexec's repository that has the plugin which calls hookexec, for an agent
-    /// without hook settings.
-    pub fn plugin(self) -> Option<&'static str> {
-        facts(self).plugin
+        self.facts().place.as_ref()
     }
 
     /// Returns the text of the agent's plugin, if that is one file.
@@ -249,21 +235,6 @@ impl Agent {
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
     pub fn is_installable(self) -> bool {
         self.place().is_some()
-    }
-
-    /// Returns how to see that the agent's own package of hookexec is installed.
-    pub fn package(self) -> Option<&'static PackageMark> {
-        facts(self).package.as_ref()
-    }
-
-    /// Returns the switches that turn its hooks or its plugin off.
-    pub fn off_switches(self) -> &'static [OffSwitch] {
-        &facts(self).off_switches
-    }
-
-    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
-    pub fn transcripts(self) -> Option<&'static Transcripts> {
-        facts(self).transcripts.as_ref()
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.
@@ -343,6 +314,40 @@ impl FromStr for Agent {
     }
 }
 
+/// Hosts that call hooks themselves; the coding agents are in [`Agent`].
+const HOSTS: [&str; 2] = ["docker-agent", "picoclaw"];
+
+/// The stages at which PicoClaw's hooks are asked.
+const PICOCLAW: [Event; 5] = [
+    Event::BeforeLlmCall,
+    Event::AfterLlmCall,
+    Event::PreToolUse,
+    Event::PermissionRequest,
+    Event::PostToolUse,
+];
+
+/// Returns the names of all hosts whose events are known.
+fn known_hosts() -> impl Iterator<Item = &'static str> {
+    HOSTS.into_iter().chain(Agent::all().map(Agent::name))
+}
+
+/// Returns what the host of that name fires: a coding agent's name, `docker-agent` or `picoclaw`.
+///
+/// # Errors
+/// When the host is not known.
+pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownName> {
+    match name {
+        "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
+        "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
+        _ => {}
+    }
+    if let Ok(agent) = name.parse::<Agent>() {
+        let events = agent.events().iter().flat_map(|native| native.fires(agent));
+        return Ok(DeclaredEvents::new(agent.title(), events));
+    }
+    Err(UnknownName::new("host", name, known_hosts()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -370,5 +375,20 @@ mod tests {
     fn a_misspelt_agent_names_the_one_meant() {
         let error = "claude_code".parse::<Agent>().unwrap_err();
         assert_eq!(error.to_string(), "unknown agent `claude_code`; did you mean `claude-code`?");
+    }
+
+    #[test]
+    fn every_known_host_declares_its_events() {
+        for host in known_hosts() {
+            let declared = events_of_host(host).unwrap();
+            assert!(declared.fires(Event::PreToolUse), "{host}");
+        }
+        assert!(!events_of_host("claude-code").unwrap().fires(Event::BeforeLlmCall));
+    }
+
+    #[test]
+    fn a_misspelt_host_names_the_one_meant() {
+        let error = events_of_host("claude_code").unwrap_err().to_string();
+        assert_eq!(error, "unknown host `claude_code`; did you mean `claude-code`?");
     }
 }

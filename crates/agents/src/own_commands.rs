@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::read::NativeCall;
-use super::settings::facts;
 use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_calls::shell::unquoted;
 use hookexec_rules::{may_run, names_a_command};
@@ -121,7 +120,7 @@ fn shell_call(argument: &Value) -> Input {
 pub fn agent_variable() -> Option<&'static str> {
     let mut names = vec!["AGENT", "AI_AGENT"];
     for agent in Agent::all() {
-        names.extend(&facts(agent).variables);
+        names.extend(&agent.facts().variables);
         names.extend(agent.project_variable());
     }
     names.retain(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));

@@ -3,7 +3,6 @@
 //!
 //! The formats are those that the clients of the measured versions wrote.
 
-mod codex;
 mod formats;
 mod session;
 
@@ -148,7 +147,7 @@ impl Transcripts {
         let file = if self.is_database { formats::print(path, since)? } else { File::open(path)? };
         let take = match agent {
             Agent::ClaudeCode => formats::take_claude_code,
-            Agent::Codex => codex::take,
+            Agent::Codex => formats::take_codex,
             Agent::Gemini => formats::take_gemini,
             _ => formats::take_opencode,
         };

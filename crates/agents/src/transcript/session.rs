@@ -38,17 +38,12 @@ pub(super) struct Session<'s> {
     pub(super) transcript: Transcript,
     /// Calls under names that may be none of the tool's, until a line says more.
     held: HashMap<String, (String, Value)>,
-    /// Each call that has no result yet.
-    waiting: HashMap<String, Waiting>,
-    waiting_bytes: usize,
+    /// The payload of each call that has no result yet.
+    waiting: HashMap<String, Value>,
 }
 
-/// A call that has no result yet.
-struct Waiting {
-    payload: Value,
-    /// How much memory it counts for.
-    bytes: usize,
-}
+/// How many calls may wait for a line that says more.
+const MOST_CALLS: usize = 10_000;
 
 impl<'s> Session<'s> {
     pub(super) fn new(
@@ -73,7 +68,6 @@ impl<'s> Session<'s> {
             transcript: Transcript::default(),
             held: HashMap::new(),
             waiting: HashMap::new(),
-            waiting_bytes: 0,
         }
     }
 
@@ -94,17 +88,14 @@ impl<'s> Session<'s> {
         }
         let payload = json!({ "tool_name": tool, "tool_input": arguments, "tool_use_id": id });
         self.give(self.before, payload.clone());
-        // As text, and what a call takes beside it.
-        let bytes = text.len() + 1024;
-        if self.waiting_bytes + bytes <= 64 << 20 {
-            self.waiting_bytes += bytes;
-            self.waiting.insert(id.to_owned(), Waiting { payload, bytes });
+        if self.waiting.len() < MOST_CALLS {
+            self.waiting.insert(id.to_owned(), payload);
         }
     }
 
     /// Keeps a call that counts under this name only if its result comes first.
     pub(super) fn hold(&mut self, id: &str, tool: &str, arguments: Value) {
-        if self.held.len() < 10_000 {
+        if self.held.len() < MOST_CALLS {
             self.held.insert(id.to_owned(), (tool.to_owned(), arguments));
         }
     }
@@ -123,8 +114,7 @@ impl<'s> Session<'s> {
         if self.is_past() {
             return;
         }
-        let Some(Waiting { mut payload, bytes }) = self.waiting.remove(id) else { return };
-        self.waiting_bytes -= bytes;
+        let Some(mut payload) = self.waiting.remove(id) else { return };
         payload[key] = value.clone();
         self.give(event, payload);
     }
