@@ -73,8 +73,13 @@ macro_rules! agents {
         }
 
         static ADAPTERS: [Adapter; [$($name),+].len()] = [$(Adapter {
+            agent: Agent::$agent,
+            name: $name,
+            title: $title,
+            events: $events,
+            write: $write,
             $($field: $value,)*
-            ..Adapter::new(Agent::$agent, $name, $title, $events, $write)
+            ..Adapter::BASE
         }),+];
     };
 }
@@ -162,25 +167,17 @@ struct Adapter {
 
 impl Adapter {
     /// The base of every adapter.
-    const fn new(
-        agent: Agent,
-        name: &'static str,
-        title: &'static str,
-        events: &'static [NativeEvent],
-        write: fn(&Plan<'_>) -> Answer,
-    ) -> Self {
-        Self {
-            agent,
-            name,
-            title,
-            events,
-            project: None,
-            starts_in_project: false,
-            denies_by_exit_code: false,
-            refine: |_, _, _| Ok(true),
-            write,
-        }
-    }
+    const BASE: Self = Self {
+        agent: Agent::ClaudeCode,
+        name: "",
+        title: "",
+        events: &[],
+        project: None,
+        starts_in_project: false,
+        denies_by_exit_code: false,
+        refine: |_, _, _| Ok(true),
+        write: claude_dialect::write,
+    };
 }
 
 fn adapter(agent: Agent) -> &'static Adapter {

@@ -19,13 +19,13 @@ pub struct SeenCalls(Mutex<HashSet<u64>>);
 
 /// A session while its transcript is read.
 pub(super) struct Session<'s> {
-    agent: Agent,
-    before: &'static str,
+    pub(super) agent: Agent,
+    pub(super) before: &'static str,
     /// The transcript.
     pub(super) path: &'s Path,
     /// Calls before this time don't count, as RFC 3339 in UTC.
-    since: &'s str,
-    seen: &'s SeenCalls,
+    pub(super) since: &'s str,
+    pub(super) seen: &'s SeenCalls,
     /// Gets what is found.
     pub(super) each: &'s mut dyn FnMut(Found),
     pub(super) id: String,
@@ -37,40 +37,15 @@ pub(super) struct Session<'s> {
     pub(super) time: String,
     pub(super) transcript: Transcript,
     /// Calls under names that may be none of the tool's, until a line says more.
-    held: HashMap<String, (String, Value)>,
+    pub(super) held: HashMap<String, (String, Value)>,
     /// The payload of each call that has no result yet.
-    waiting: HashMap<String, Value>,
+    pub(super) waiting: HashMap<String, Value>,
 }
 
 /// How many calls may wait for a line that says more.
 const MOST_CALLS: usize = 10_000;
 
-impl<'s> Session<'s> {
-    pub(super) fn new(
-        agent: Agent,
-        before: &'static str,
-        path: &'s Path,
-        since: &'s str,
-        seen: &'s SeenCalls,
-        each: &'s mut dyn FnMut(Found),
-    ) -> Self {
-        Self {
-            agent,
-            before,
-            path,
-            since,
-            seen,
-            each,
-            id: String::new(),
-            cwd: String::new(),
-            project: String::new(),
-            time: String::new(),
-            transcript: Transcript::default(),
-            held: HashMap::new(),
-            waiting: HashMap::new(),
-        }
-    }
-
+impl Session<'_> {
     /// Sets the working directory; the first one is the project.
     pub(super) fn work_in(&mut self, directory: &str) {
         directory.clone_into(&mut self.cwd);

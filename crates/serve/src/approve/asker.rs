@@ -9,7 +9,7 @@ use hookexec::wire::parse_strict;
 use hookexec_files::bounded::read_line;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
 
 use super::desk::{Answer, Choice, Desk};
@@ -91,7 +91,7 @@ impl<S: Screen> Counter<S> {
     async fn deny(&self, writer: &mut (impl AsyncWrite + Unpin), problem: &str) {
         self.screen.remark(&format!("a question was denied: {problem}"));
         let reason = format!("`hookexec approve` denies this question: {problem}");
-        write(writer, &denial(&reason)).await;
+        write(writer, &json!({ "decision": "deny", "reason": reason })).await;
     }
 
     /// Does what a person ordered in another terminal.
@@ -123,10 +123,6 @@ async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) 
         writer.shutdown().await
     };
     matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
-}
-
-fn denial(reason: &str) -> Value {
-    json!({ "decision": "deny", "reason": reason })
 }
 
 /// An order to the process that holds the questions: the ID of one, the decision on it, or else to show all
