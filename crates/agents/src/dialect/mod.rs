@@ -7,6 +7,7 @@ mod arguments;
 mod payload;
 
 use crate::Agent;
+use crate::tool_kinds::is_one_of;
 use arguments::Call;
 use hookexec::matcher::Matcher;
 use hookexec::registry::{Dialect, NotInDialect, Payloads};
@@ -170,7 +171,7 @@ fn names(input: &Input) -> Vec<String> {
     let kinds = if is_own(input) { Vec::new() } else { kinds(input) };
     let mut names: Vec<String> = known(&kinds).into_iter().map(|name| (*name).to_owned()).collect();
     names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
-    if names.is_empty() && kinds.iter().any(|kind| kind == "mcp") {
+    if names.is_empty() && is_one_of(&kinds, &["mcp"]) {
         // The server is unknown, but a guard for all servers must match.
         let tool = input.tool().rsplit(':').next().unwrap_or_default();
         names.push(format!("mcp__unknown__{tool}"));
@@ -200,7 +201,7 @@ fn is_own(input: &Input) -> bool {
 fn known(kinds: &[String]) -> Vec<&'static str> {
     let mut found = Vec::new();
     for (kind, _) in TOOL_KINDS {
-        if kinds.iter().any(|known| known == kind) {
+        if is_one_of(kinds, &[kind]) {
             found.extend(tools::of_agent(NAME).first_of_kind(kind));
         }
     }
