@@ -263,13 +263,8 @@ impl Agent {
     }
 
     /// Returns what is known of the agent's tools.
-    fn toolset(self) -> Toolset {
+    pub fn toolset(self) -> Toolset {
         tools::of_agent(self.name())
-    }
-
-    /// Returns the agent's tools that are known, each with its neutral kinds.
-    pub fn tools(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-        self.toolset().named()
     }
 
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.

@@ -5,7 +5,6 @@
 //! At `approval` a 202 says where the answer of a person will be.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,7 +66,6 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
     Ok(Arc::new(HttpHandler { endpoint, key, words: env.words(hook) }))
 }
 
-#[derive(Debug)]
 struct HttpHandler {
     endpoint: Arc<Endpoint>,
     key: Option<Arc<Secret>>,
@@ -173,12 +171,6 @@ impl Secret {
             ("webhook-timestamp", second.to_string()),
             ("webhook-signature", format!("v1,{}", signature.unwrap_or_default())),
         ]
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret")
     }
 }
 

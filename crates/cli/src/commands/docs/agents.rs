@@ -34,7 +34,7 @@ impl Args {
 
 fn described(agent: Agent) -> serde_json::Value {
     let tools: serde_json::Map<_, _> =
-        agent.tools().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
+        agent.toolset().named().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
     serde_json::json!({
         "name": agent.name(),
         "title": agent.title(),
