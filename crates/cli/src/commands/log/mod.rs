@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::Config;
 use hookexec_project::log::Record;
-use hookexec_workbench::records::{self, Statistics};
-use hookexec_workbench::report::Report;
+use hookexec_workbench::records::{self, Report, Statistics};
 
 use crate::Exit;
 use crate::config::ConfigArgs;

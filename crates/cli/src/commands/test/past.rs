@@ -16,8 +16,7 @@ use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_setup::doctor::version_numbers;
-use hookexec_workbench::records::Statistics;
-use hookexec_workbench::report::{Report, about_call};
+use hookexec_workbench::records::{Report, Statistics, about_call};
 use hookexec_workbench::testing::{
     Habits, Past, PastGroup, PolicyOutcome, Replay, is_self_contained, stays_here,
 };
