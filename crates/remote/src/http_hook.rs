@@ -59,7 +59,7 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
                     return Err(wrong(problem, EXAMPLE_OF_SECRET));
                 }
             }
-            Err(variable) => endpoint.lacks(variable.0),
+            Err(variable) => endpoint.missing = Some(variable.0),
         }
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
