@@ -111,12 +111,12 @@ agents! {
         project: Some("FACTORY_PROJECT_DIR"),
         denies_by_exit_code: true;
     /// Windsurf's Cascade.
-    Windsurf = "windsurf", "Windsurf", native::WINDSURF, own_dialects::write_windsurf,
+    Windsurf = "windsurf", "Windsurf", native::WINDSURF, own_dialects::write_text,
         refine: own_dialects::refine_windsurf,
         starts_in_project: true,
         denies_by_exit_code: true;
     /// Kiro, its command line and editor.
-    Kiro = "kiro", "Kiro", native::KIRO, own_dialects::write_kiro, denies_by_exit_code: true;
+    Kiro = "kiro", "Kiro", native::KIRO, own_dialects::write_text, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
     OpenCode = "opencode", "OpenCode", native::OPENCODE, own_dialects::write_plugin;
     /// OpenClaw, by a plugin.

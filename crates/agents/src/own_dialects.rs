@@ -183,16 +183,12 @@ pub(super) fn write_kimi(plan: &Plan<'_>) -> Answer {
     Answer::json(members! { "message": plan.context })
 }
 
-pub(super) fn write_kiro(plan: &Plan<'_>) -> Answer {
+/// Writes the context as plain text; nothing beside the exit code for an agent that takes none.
+pub(super) fn write_text(plan: &Plan<'_>) -> Answer {
     match &plan.context {
         Some(context) => Answer::text(context),
         None => Answer::default(),
     }
-}
-
-/// Says nothing beside the exit code.
-pub(super) fn write_windsurf(_: &Plan<'_>) -> Answer {
-    Answer::default()
 }
 
 pub(super) fn refine_windsurf(
