@@ -78,10 +78,10 @@ impl Drop for InUse {
 /// Adds the absent guards to the message at the start of a session, and to no other. They come last,
 /// because an agent may cut what is long.
 pub fn tell_absent(absent: &[String], verdict: &mut Verdict) {
-    if verdict.event == Event::SessionStart && !absent.is_empty() {
-        let mut said = Vec::from_iter(verdict.system_message.take());
-        said.extend(absent.iter().map(|absence| format!("hookexec: {absence}")));
-        verdict.system_message = Some(said.join("\n"));
+    if verdict.event == Event::SessionStart {
+        for absence in absent {
+            verdict.tell(&format!("hookexec: {absence}"));
+        }
     }
 }
 
