@@ -42,9 +42,6 @@ pub(super) struct Session<'s> {
     pub(super) waiting: HashMap<String, Value>,
 }
 
-/// How many calls may wait for a line that says more.
-const MOST_CALLS: usize = 10_000;
-
 impl Session<'_> {
     /// Sets the working directory; the first one is the project.
     pub(super) fn work_in(&mut self, directory: &str) {
@@ -63,14 +60,15 @@ impl Session<'_> {
         }
         let payload = json!({ "tool_name": tool, "tool_input": arguments, "tool_use_id": id });
         self.give(self.before, payload.clone());
-        if self.waiting.len() < MOST_CALLS {
+        // How many calls may wait for a line that says more.
+        if self.waiting.len() < 10_000 {
             self.waiting.insert(id.to_owned(), payload);
         }
     }
 
     /// Keeps a call that counts under this name only if its result comes first.
     pub(super) fn hold(&mut self, id: &str, tool: &str, arguments: Value) {
-        if self.held.len() < MOST_CALLS {
+        if self.held.len() < 10_000 {
             self.held.insert(id.to_owned(), (tool.to_owned(), arguments));
         }
     }

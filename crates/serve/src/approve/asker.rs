@@ -125,8 +125,8 @@ async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) 
     matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
 }
 
-/// An order to the process that holds the questions: the ID of one, the decision on it, or else to show all
-/// of it in rows of that width. A question is an object, so that none passes for an order.
+/// An order to the process that holds the questions: the ID of one, and the decision on it, or none to show
+/// it whole in rows of that width. A question is an object, so that none passes for an order.
 pub type Order = (String, Option<Choice>, usize);
 
 /// The answer to an order.

@@ -24,9 +24,12 @@ use super::socket::{self, Stream};
 /// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
 const FIRST_SIGN: Duration = Duration::from_secs(4);
 
-/// The ids of what is sent.
-const REQUEST: u64 = 1;
-const PING: u64 = 2;
+/// A message to the server, by its `id`.
+#[derive(Clone, Copy)]
+enum Sent {
+    Request = 1,
+    Ping = 2,
+}
 
 /// The question to a server: about an event in our words, or about a call of an agent.
 #[derive(Clone, Copy)]
@@ -184,7 +187,7 @@ async fn call(
     params: &impl Serialize,
     left: Option<Duration>,
 ) -> Result<Value, NoVerdict> {
-    let request = protocol::request(REQUEST, method, params);
+    let request = protocol::request(Sent::Request as u64, method, params);
     if request.len() > Limits::default().line {
         return Err(NoVerdict::NotAsked("the input is too long"));
     }
@@ -210,7 +213,7 @@ async fn answer_to(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
             Ok(None) => return Err(io::Error::other("it ended before it answered")),
             Err(_) if is_asked => return Err(ErrorKind::TimedOut.into()),
             Err(_) => {
-                let ping = protocol::request(PING, "ping", &json!({}));
+                let ping = protocol::request(Sent::Ping as u64, "ping", &json!({}));
                 in_time(FIRST_SIGN, writer.write_all(&ping)).await?;
                 is_asked = true;
             }
@@ -219,7 +222,8 @@ async fn answer_to(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn is_pong(line: &[u8]) -> bool {
-    protocol::read_object(line).is_ok_and(|message| message.get("id") == Some(&json!(PING)))
+    protocol::read_object(line)
+        .is_ok_and(|message| message.get("id") == Some(&json!(Sent::Ping as u64)))
 }
 
 /// Reads the result from the line that answers the request.
@@ -230,7 +234,7 @@ fn read_result(line: &[u8]) -> Result<Value, NoVerdict> {
         let said = error["message"].as_str().unwrap_or_default();
         return Err(NoVerdict::Refused(said.to_owned(), error["code"].clone()));
     }
-    if message.get("id") != Some(&json!(REQUEST)) {
+    if message.get("id") != Some(&json!(Sent::Request as u64)) {
         return Err(not_understood("the answer has another `id`"));
     }
     message.remove("result").ok_or_else(|| not_understood("`result` is missing"))
