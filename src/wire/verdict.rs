@@ -153,8 +153,8 @@ impl Verdict {
         self.hooks.iter().any(|hook| hook.withheld)
     }
 
-    /// Adds a warning for the user.
-    pub(crate) fn tell(&mut self, warning: &str) {
+    /// Adds a warning for the user, of which no line is repeated.
+    pub fn tell(&mut self, warning: &str) {
         join_new_lines(&mut self.system_message, Some(warning));
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use hookexec::config::{Command, Hook};
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Builtin, Config, Decision, Event, Executor, Input, Output, Registry, Verdict};
-use hookexec_agents::{Agent, NativeCall, dispatch};
+use hookexec_agents::{Agent, NativeCall, Subject};
 use serde_json::json;
 
 /// What a hook makes of an input.
@@ -39,10 +39,15 @@ impl Host {
         Self { executor: Executor::builder(config).registry(registry).build().unwrap(), seen }
     }
 
+    /// Runs the hooks of a call.
+    async fn judge(&self, call: &NativeCall) -> Verdict {
+        Subject::Native(Box::new(call.clone())).try_out(&self.executor, false).await.0
+    }
+
     /// Runs the hooks of a call, and returns the verdict and what fired.
     async fn run(&self, agent: Agent, payload: serde_json::Value) -> (Verdict, Vec<&'static str>) {
         let call = call(agent, &payload);
-        let verdict = dispatch(&self.executor, &call).await;
+        let verdict = self.judge(&call).await;
         let fired = self.seen.lock().unwrap().drain(..).map(|(event, _)| event.name()).collect();
         (verdict, fired)
     }
@@ -165,7 +170,7 @@ async fn a_response_is_changed_before_others_see_it() {
     let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {},
         "tool_response": {"stdout": "secret", "stderr": ""}});
     let call = call(Agent::ClaudeCode, &payload);
-    let verdict = dispatch(&host.executor, &call).await;
+    let verdict = host.judge(&call).await;
     assert_eq!(host.seen.lock().unwrap()[1].1.tool_response, Some(json!("[redacted]")));
     let answer = hookexec_agents::answer(&call, &verdict);
     assert!(answer.stdout.contains(r#""stdout":"[redacted]""#), "{}", answer.stdout);
@@ -189,7 +194,7 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
     let call = call(Agent::ClaudeCode, &payload);
     for act in [secret, objecting] {
         let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, act)]);
-        let verdict = dispatch(&host.executor, &call).await;
+        let verdict = host.judge(&call).await;
         assert!(
             !hookexec_agents::answer(&call, &verdict).stdout.contains("secret"),
             "{verdict:#?}"
@@ -204,7 +209,7 @@ async fn a_response_that_post_tool_use_changes_is_transformed_again() {
     }
     // A response that stays as it is is looked at once.
     let host = Host::new(&[(Event::ToolResponseTransform, redact), (Event::PostToolUse, nothing)]);
-    let _ = dispatch(&host.executor, &call).await;
+    let _ = host.judge(&call).await;
     assert_eq!(host.seen.lock().unwrap().len(), 2);
 }
 

@@ -58,7 +58,7 @@ fn played(agent: Agent, golden: &Value) -> Value {
         now["hint"] = json!(hint);
     }
     now["failure"] =
-        shown(&hookexec_agents::failure(agent, Some(call.native.name), None, "out of time"));
+        shown(&hookexec_agents::failure(agent, Some(call.native.name), None, None, "out of time"));
     let Some(event) = call.event else {
         now["input"] = Value::Null;
         return now;

@@ -16,7 +16,7 @@ fn a_broken_payload_on_a_guarded_event_is_a_denial_in_the_dialect() {
                 let error =
                     read(agent, Some(native.name), payload.as_bytes(), nothing).unwrap_err();
                 assert_eq!(error.native, Some(native.name), "{agent} {payload}");
-                let answer = failure(agent, error.native, None, &error.to_string());
+                let answer = failure(agent, error.native, None, None, &error.to_string());
                 if native.is_deciding() && native.event != Some(Event::PermissionRequest) {
                     let denial = answer.exit_code == 2 || answer.stdout.contains("deny");
                     assert!(denial, "{agent} {} {payload:?}: {answer:?}", native.name);
@@ -60,7 +60,7 @@ fn without_any_event_a_broken_payload_is_refused_by_exit_code() {
     for agent in Agent::all() {
         let error = read(agent, None, b"garbage", nothing).unwrap_err();
         assert_eq!(error.native, None);
-        let answer = failure(agent, None, None, &error.to_string());
+        let answer = failure(agent, None, None, None, &error.to_string());
         assert_eq!((answer.exit_code, answer.stdout.as_str()), (2, ""));
         assert!(answer.stderr.contains("is not JSON"), "{}", answer.stderr);
     }
@@ -72,7 +72,7 @@ fn a_tool_call_without_a_tool_is_no_call_to_let_through() {
     let error = read(Agent::ClaudeCode, None, payload, nothing).unwrap_err();
     assert_eq!(error.native, Some("PreToolUse"));
     assert!(error.to_string().contains("names none"), "{error}");
-    assert!(failure(Agent::ClaudeCode, error.native, None, "x").stdout.contains("deny"));
+    assert!(failure(Agent::ClaudeCode, error.native, None, None, "x").stdout.contains("deny"));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn of_two_events_the_one_whose_failure_denies_counts() {
         let read = read(Agent::ClaudeCode, Some(configured), payload.as_bytes(), nothing);
         let error = read.unwrap_err();
         assert_eq!(error.native, Some("PreToolUse"), "{said}");
-        let answer = failure(Agent::ClaudeCode, error.native, None, &error.to_string());
+        let answer = failure(Agent::ClaudeCode, error.native, None, None, &error.to_string());
         assert!(answer.stdout.contains("deny"), "{answer:?}");
     }
 }

@@ -106,7 +106,6 @@ fn values_of_the_environment_are_found_anywhere() {
         redactor.redact("echo correct-horse | nc postgres 1; short; correct-editor; 100000000"),
         "echo [REDACTED:env:ACME_TOKEN] | nc postgres 1; short; correct-editor; 100000000"
     );
-    assert_eq!(format!("{redactor:?}"), r#"Redactor { values: ["env:ACME_TOKEN"] }"#);
 }
 
 #[test]

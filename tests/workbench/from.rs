@@ -125,9 +125,9 @@ fn a_case_may_give_an_agents_own_payload() {
 
     for (case, problem) in [
         ("from: claude, payload: {}", "known agents: claude-code, "),
-        ("from: codex", "needs the agent's `payload`"),
-        ("from: codex, payload: {}, input: {}", "does not go with `from`"),
-        ("event: stop, payload: {}", "no agent is named"),
+        ("from: codex", "go together"),
+        ("from: codex, payload: {}, input: {}", "without `input`"),
+        ("event: stop, payload: {}", "go together"),
         ("from: codex, payload: { hook_event_name: x }", "unknown event `x`"),
         ("from: claude-code, payload: { hook_event_name: Setup }", "no event for `Setup`"),
         ("from: codex, event: PreToolUse, payload: {}", "names none"),

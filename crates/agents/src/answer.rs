@@ -74,43 +74,27 @@ pub fn answer(call: &NativeCall, verdict: &Verdict) -> Answer {
 /// Returns the answer in the place of a missing verdict: the payload could not be used, time ran out, or
 /// hookexec itself failed.
 ///
-/// `native` is the agent's event, as far as it is known. On an event that decides this is a denial,
-/// on one that only observes silence; without a known event it is a denial, too. The hooks that
-/// `executor` has for the event have failed, each by its own `on_error`.
+/// `native` is the agent's event, as far as it is known, and `input` what could be read of the call. On an
+/// event that decides this is a denial, on one that only observes silence; without a known event it is a
+/// denial, too. The hooks that `executor` has for the event have failed, each by its own `on_error`.
 #[must_use]
 pub fn failure(
     agent: Agent,
     native: Option<&str>,
-    executor: Option<&Executor>,
-    message: &str,
-) -> Answer {
-    let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
-    match native.and_then(|name| agent.native_event(name)) {
-        Some(native) => fail(agent, native, None, executor, &message),
-        None => Answer::refusal(&message),
-    }
-}
-
-/// Like [`failure`], for a call that could be read.
-#[must_use]
-pub fn failure_of(call: &NativeCall, executor: Option<&Executor>, message: &str) -> Answer {
-    let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
-    fail(call.agent, call.native, Some(&call.input), executor, &message)
-}
-
-fn fail(
-    agent: Agent,
-    native: &NativeEvent,
     input: Option<&Input>,
     executor: Option<&Executor>,
     message: &str,
 ) -> Answer {
-    let Some(event) = native.event else { return quiet(message) };
-    let mut verdict = Verdict::failed(event, message);
+    let message = cut(&format!("hookexec: {message}"), SAID).into_owned();
+    let Some(native) = native.and_then(|name| agent.native_event(name)) else {
+        return Answer::refusal(&message);
+    };
+    let Some(event) = native.event else { return quiet(&message) };
+    let mut verdict = Verdict::failed(event, &message);
     let fires = native.fires(agent);
     if let Some(executor) = executor {
         for event in fires {
-            verdict.absorb(executor.failed(event, input, message));
+            verdict.absorb(executor.failed(event, input, &message));
         }
     } else if fires.contains(&Event::ToolResponseTransform) {
         // Without the hooks it is not known whether one would have redacted the response.
@@ -123,7 +107,13 @@ fn fail(
         // It goes on, but the author of a guard for it should see that the guard did not run.
         None => event.contract().may_block && native.system_message,
     };
-    if is_told { write(agent, native, input, &verdict) } else { quiet(message) }
+    if is_told { write(agent, native, input, &verdict) } else { quiet(&message) }
+}
+
+/// Like [`failure`], for a call that could be read.
+#[must_use]
+pub fn failure_of(call: &NativeCall, executor: Option<&Executor>, message: &str) -> Answer {
+    failure(call.agent, Some(call.native.name), Some(&call.input), executor, message)
 }
 
 fn quiet(message: &str) -> Answer {

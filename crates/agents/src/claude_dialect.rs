@@ -3,11 +3,12 @@
 //!
 //! No key leaves here that an agent might not know, for one unknown key makes Codex throw away a
 //! denial. Which keys are filled is decided by the row of the event.
+#![expect(clippy::unnecessary_wraps, reason = "the payload of another agent may be unusable")]
 
 use serde_json::{Value, json};
 
 use super::payload::text;
-use super::{Answer, NativeEvent, Plan, Rewrite, Wanted, members};
+use super::{Answer, NativeEvent, Plan, Refined, Rewrite, members};
 use hookexec::wire::JsonObject;
 use hookexec::{Decision, Event, Input};
 
@@ -82,24 +83,24 @@ pub(super) fn write_codex(plan: &Plan<'_>) -> Answer {
     write(plan)
 }
 
-pub(super) fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Wanted {
+pub(super) fn refine_qwen(native: &NativeEvent, payload: &JsonObject, _: &mut Input) -> Refined {
     if native.event != Some(Event::UserPromptSubmit) || !payload.contains_key("prompt") {
-        return Wanted::Yes;
+        return Ok(true);
     }
     // Fires with an empty prompt too, whenever results of tools go back to the model.
     for key in ["submitted_prompt", "prompt"] {
         if payload.get(key).is_some_and(|prompt| prompt != "") {
-            return Wanted::Yes;
+            return Ok(true);
         }
     }
-    Wanted::No
+    Ok(false)
 }
 
 pub(super) fn refine_gemini(
     native: &NativeEvent,
     payload: &JsonObject,
     input: &mut Input,
-) -> Wanted {
+) -> Refined {
     if let Some(Value::Object(request)) = payload.get("llm_request") {
         input.model_id = text(request, &["model"]);
         if native.event == Some(Event::BeforeLlmCall) {
@@ -110,7 +111,7 @@ pub(super) fn refine_gemini(
     if native.event == Some(Event::AfterLlmCall) {
         input.response = payload.get("llm_response").cloned();
     }
-    Wanted::Yes
+    Ok(true)
 }
 
 pub(super) fn write_gemini(plan: &Plan<'_>) -> Answer {

@@ -19,29 +19,7 @@ use hookexec::executor::{
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Event, Executor, Input, Rewrite, Verdict};
 
-/// Runs the hooks of every event that `call` stands for and folds their verdicts into one, to try a
-/// policy out: no person is asked by hooks of `approval`.
-///
-/// # Panics
-/// When it is not called within a Tokio runtime that has time and I/O enabled.
-pub async fn dispatch(executor: &Executor, call: &NativeCall) -> Verdict {
-    try_out(executor, call, false).await.0
-}
-
-/// Like [`dispatch`], and returns how the hooks decided if `shows_course`.
-async fn try_out(
-    executor: &Executor,
-    call: &NativeCall,
-    shows_course: bool,
-) -> (Verdict, Option<Course>) {
-    let mut moment = Moment { asks_person: false, shows_course, ..Moment::new(call) };
-    moment.run(executor, call, None).await;
-    let course = moment.course.take();
-    (moment.into_verdict(call), course)
-}
-
-/// Returns whether [`dispatch`] would run each configured hook for `call`, and why
-/// not: first the files that failed, once for each event that they fail, then the hooks in config
+/// Returns whether each configured hook would run for `call`, and why not: first the files that failed, once for each event that they fail, then the hooks in config
 /// order. Nothing is run.
 pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     let mut merged = Vec::new();
@@ -253,21 +231,19 @@ impl Moment {
 
 /// Returns how the events of `call` run together.
 fn options(call: &NativeCall) -> DispatchOptions<'static> {
+    let mut options = DispatchOptions::default();
     match call.event {
         Some(Event::PermissionRequest) => {
-            let judged = JudgedBefore::All;
-            DispatchOptions { once_rewritten: &BEFORE_TOOL, judged, ..DispatchOptions::default() }
+            options.once_rewritten = &BEFORE_TOOL;
+            options.judged = JudgedBefore::All;
         }
-        Some(Event::PreToolUse) => {
-            let stands = call.native.rewrite == native::Rewrite::No;
-            DispatchOptions { stands, ..DispatchOptions::default() }
-        }
+        Some(Event::PreToolUse) => options.stands = call.native.rewrite == native::Rewrite::No,
         Some(Event::PostToolUse | Event::AfterLlmCall) => {
-            let stands = call.native.response_stands(Some(&call.input));
-            DispatchOptions { stands, ..DispatchOptions::default() }
+            options.stands = call.native.response_stands(Some(&call.input));
         }
-        _ => DispatchOptions { following: &FOLLOWING, ..DispatchOptions::default() },
+        _ => options.following = &FOLLOWING,
     }
+    options
 }
 
 /// An event in our words, or an agent's call.
@@ -308,32 +284,30 @@ impl Subject {
         }
     }
 
-    /// Runs the hooks.
+    /// Runs the hooks to try a policy out: no person is asked. Returns how the hooks decided if
+    /// `shows_course`.
     ///
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn dispatch(&self, executor: &Executor) -> Verdict {
+    pub async fn try_out(
+        &self,
+        executor: &Executor,
+        shows_course: bool,
+    ) -> (Verdict, Option<Course>) {
         match self {
-            Self::Own(event, input) => executor.dispatch(*event, input).await,
-            Self::Native(call) => dispatch(executor, call).await,
+            Self::Own(event, input) if executor.concerns(*event, input) => {
+                let options = DispatchOptions { shows_course, ..DispatchOptions::default() };
+                let decided = executor.run_moment(&[*event], input, options).await;
+                (decided.verdict, decided.course)
+            }
+            Self::Own(event, _) => (Verdict::no_opinion(*event), None),
+            Self::Native(call) => {
+                let mut moment = Moment { asks_person: false, shows_course, ..Moment::new(call) };
+                moment.run(executor, call, None).await;
+                let course = moment.course.take();
+                (moment.into_verdict(call), course)
+            }
         }
-    }
-
-    /// Runs the hooks, and returns how they decided.
-    ///
-    /// # Panics
-    /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn dispatch_with_course(&self, executor: &Executor) -> (Verdict, Option<Course>) {
-        let (event, input) = match self {
-            Self::Own(event, input) => (*event, input),
-            Self::Native(call) => return try_out(executor, call, true).await,
-        };
-        if !executor.concerns(event, input) {
-            return (Verdict::no_opinion(event), None);
-        }
-        let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
-        let decided = executor.run_moment(&[event], input, options).await;
-        (decided.verdict, decided.course)
     }
 
     /// Returns the events whose hooks run, in order.

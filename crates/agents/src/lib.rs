@@ -1,7 +1,7 @@
 //! One adapter for each coding agent: its payload becomes an [`Input`], a verdict its answer.
 //!
 //! The effects of each answer were measured on the real clients; `data/events.txt` has them. [`read`]
-//! turns what an agent writes into an event of ours, [`dispatch`] runs the hooks of that moment,
+//! turns what an agent writes into an event of ours, [`Moment`] runs the hooks of that moment,
 //! [`answer`] turns the verdict into exactly that agent's dialect, and [`failure`] says what to answer
 //! in the place of a missing verdict.
 
@@ -10,15 +10,12 @@ mod claude_code;
 mod claude_dialect;
 mod dialect;
 mod dispatch;
-mod exit_code;
 mod fields;
-mod known_hosts;
 mod native;
 mod own_commands;
 mod own_dialects;
 mod payload;
 mod plan;
-mod plugin;
 mod read;
 mod settings;
 mod stops;
@@ -30,20 +27,20 @@ use std::str::FromStr;
 
 pub use answer::{Answer, answer, failure, failure_of};
 pub use dialect::ClaudeCode;
-pub use dispatch::{Moment, Subject, dispatch, explain, unanswered, without_server};
+pub use dispatch::{Moment, Subject, explain, unanswered, without_server};
 pub use fields::field_names;
-pub use known_hosts::events_of_host;
 pub use native::{Ask, Deny, NativeEvent, Response, Rewrite};
 pub use own_commands::{FOR_A_PERSON, agent_variable, is_own_program};
 pub use read::{AgentInputError, NativeCall, read};
 pub use settings::{
-    EntryMember, EntryShape, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
+    EntryMember, EntryShape, Facts, FilePlace, HookSettings, ImportFormat, Intolerance, OffSwitch,
     OffValue, PackageMark, ProjectPlace, TrustedFolders,
 };
 pub use stops::limit_stops;
 pub use tool_kinds::{add_tool_kinds, unknown_tool};
 pub use transcript::{Found, SeenCalls, Transcript, Transcripts};
 
+use hookexec::lifecycle::DeclaredEvents;
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input, Registry};
 pub use hookexec_calls::tools;
@@ -51,10 +48,9 @@ use hookexec_calls::tools::Toolset;
 use hookexec_files::suggest;
 
 use answer::members;
+use payload::PayloadError;
 use plan::Plan;
-use read::Wanted;
 use serde::Deserialize;
-use settings::facts;
 
 /// Registers the words of Claude Code, for hooks that were written for it.
 pub fn register(registry: &mut Registry) {
@@ -77,8 +73,13 @@ macro_rules! agents {
         }
 
         static ADAPTERS: [Adapter; [$($name),+].len()] = [$(Adapter {
+            agent: Agent::$agent,
+            name: $name,
+            title: $title,
+            events: $events,
+            write: $write,
             $($field: $value,)*
-            ..Adapter::new(Agent::$agent, $name, $title, $events, $write)
+            ..Adapter::BASE
         }),+];
     };
 }
@@ -110,27 +111,27 @@ agents! {
         project: Some("FACTORY_PROJECT_DIR"),
         denies_by_exit_code: true;
     /// Windsurf's Cascade.
-    Windsurf = "windsurf", "Windsurf", native::WINDSURF, exit_code::write_windsurf,
-        refine: exit_code::refine_windsurf,
+    Windsurf = "windsurf", "Windsurf", native::WINDSURF, own_dialects::write_text,
+        refine: own_dialects::refine_windsurf,
         starts_in_project: true,
         denies_by_exit_code: true;
     /// Kiro, its command line and editor.
-    Kiro = "kiro", "Kiro", native::KIRO, exit_code::write_kiro, denies_by_exit_code: true;
+    Kiro = "kiro", "Kiro", native::KIRO, own_dialects::write_text, denies_by_exit_code: true;
     /// OpenCode, by a plugin.
-    OpenCode = "opencode", "OpenCode", native::OPENCODE, plugin::write;
+    OpenCode = "opencode", "OpenCode", native::OPENCODE, own_dialects::write_plugin;
     /// OpenClaw, by a plugin.
-    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, plugin::write;
+    OpenClaw = "openclaw", "OpenClaw", native::OPENCLAW, own_dialects::write_plugin;
     /// Kimi Code, which has Claude Code's events.
-    Kimi = "kimi", "Kimi Code", native::KIMI, exit_code::write_kimi,
-        refine: exit_code::refine_kimi,
+    Kimi = "kimi", "Kimi Code", native::KIMI, own_dialects::write_kimi,
+        refine: own_dialects::refine_kimi,
         denies_by_exit_code: true;
     /// Mistral Vibe.
     Vibe = "vibe", "Mistral Vibe", native::VIBE, own_dialects::write_vibe,
         refine: own_dialects::refine_vibe;
     /// Kilo CLI, which grew out of OpenCode and loads its plugin.
-    Kilo = "kilo", "Kilo CLI", native::OPENCODE, plugin::write;
+    Kilo = "kilo", "Kilo CLI", native::OPENCODE, own_dialects::write_plugin;
     /// Pi, by an extension.
-    Pi = "pi", "Pi", native::PI, plugin::write;
+    Pi = "pi", "Pi", native::PI, own_dialects::write_plugin;
 }
 
 /// On which version of an agent its answers were measured.
@@ -144,6 +145,9 @@ pub struct Measured {
     pub version: &'static str,
 }
 
+/// Whether any hook is to run, or why the payload can't be used.
+type Refined = Result<bool, PayloadError>;
+
 /// All that is particular to one agent, but for its settings.
 struct Adapter {
     agent: Agent,
@@ -156,32 +160,24 @@ struct Adapter {
     starts_in_project: bool,
     /// Whether exit code 2 is the denial that it heeds, with the reason on standard error.
     denies_by_exit_code: bool,
-    /// Reads what only this agent says.
-    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Wanted,
+    /// Reads what only this agent says, and returns whether any hook is to run.
+    refine: fn(&NativeEvent, &JsonObject, &mut Input) -> Refined,
     write: fn(&Plan<'_>) -> Answer,
 }
 
 impl Adapter {
     /// The base of every adapter.
-    const fn new(
-        agent: Agent,
-        name: &'static str,
-        title: &'static str,
-        events: &'static [NativeEvent],
-        write: fn(&Plan<'_>) -> Answer,
-    ) -> Self {
-        Self {
-            agent,
-            name,
-            title,
-            events,
-            project: None,
-            starts_in_project: false,
-            denies_by_exit_code: false,
-            refine: |_, _, _| Wanted::Yes,
-            write,
-        }
-    }
+    const BASE: Self = Self {
+        agent: Agent::ClaudeCode,
+        name: "",
+        title: "",
+        events: &[],
+        project: None,
+        starts_in_project: false,
+        denies_by_exit_code: false,
+        refine: |_, _, _| Ok(true),
+        write: claude_dialect::write,
+    };
 }
 
 fn adapter(agent: Agent) -> &'static Adapter {
@@ -209,15 +205,9 @@ impl Agent {
         !matches!(self, Self::Gemini | Self::Copilot | Self::Droid)
     }
 
-    /// Returns the version that was measured; `None` for an agent of which only the documentation was
-    /// read.
-    pub fn measured(self) -> Option<Measured> {
-        facts(self).measured
-    }
-
     /// Returns the agent's hook settings; `None` for an agent that a plugin calls hookexec for.
     pub fn settings(self) -> Option<&'static HookSettings> {
-        facts(self).settings.as_ref()
+        self.facts().settings.as_ref()
     }
 
     /// Returns the variable that holds the project's directory, for an agent that sets one.
@@ -227,33 +217,21 @@ impl Agent {
 
     /// Returns where the agent looks for its settings, or for a plugin of one file.
     pub fn place(self) -> Option<&'static FilePlace> {
-        facts(self).place.as_ref()
+        self.facts().place.as_ref()
     }
 
-    /// Returns the directory in hookexec's repository that has the plugin which calls hookexec, for an agent
-    /// without hook settings.
-    pub fn plugin(self) -> Option<&'static str> {
-        facts(self).plugin
+    /// Returns the text of the agent's plugin, if that is one file.
+    pub fn plugin_text(self) -> Option<&'static str> {
+        match self {
+            Self::OpenCode | Self::Kilo => Some(include_str!("../plugins/opencode/hookexec.js")),
+            Self::Pi => Some(include_str!("../plugins/pi/hookexec.ts")),
+            _ => None,
+        }
     }
 
     /// Returns whether `install` can write something for it. For the others it says what to do instead.
     pub fn is_installable(self) -> bool {
         self.place().is_some()
-    }
-
-    /// Returns how to see that the agent's own package of hookexec is installed.
-    pub fn package(self) -> Option<&'static PackageMark> {
-        facts(self).package.as_ref()
-    }
-
-    /// Returns the switches that turn its hooks or its plugin off.
-    pub fn off_switches(self) -> &'static [OffSwitch] {
-        &facts(self).off_switches
-    }
-
-    /// Returns where the agent keeps its transcripts; `None` if they can't be read.
-    pub fn transcripts(self) -> Option<&'static Transcripts> {
-        facts(self).transcripts.as_ref()
     }
 
     /// Returns the agent's events, those first that stand for an event of ours.
@@ -285,13 +263,8 @@ impl Agent {
     }
 
     /// Returns what is known of the agent's tools.
-    fn toolset(self) -> Toolset {
+    pub fn toolset(self) -> Toolset {
         tools::of_agent(self.name())
-    }
-
-    /// Returns the agent's tools that are known, each with its neutral kinds.
-    pub fn tools(self) -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-        self.toolset().named()
     }
 
     /// Returns the neutral kinds of the agent's tool `name`, such as `shell` for `Bash`.
@@ -333,6 +306,40 @@ impl FromStr for Agent {
     }
 }
 
+/// Hosts that call hooks themselves; the coding agents are in [`Agent`].
+const HOSTS: [&str; 2] = ["docker-agent", "picoclaw"];
+
+/// The stages at which PicoClaw's hooks are asked.
+const PICOCLAW: [Event; 5] = [
+    Event::BeforeLlmCall,
+    Event::AfterLlmCall,
+    Event::PreToolUse,
+    Event::PermissionRequest,
+    Event::PostToolUse,
+];
+
+/// Returns the names of all hosts whose events are known.
+fn known_hosts() -> impl Iterator<Item = &'static str> {
+    HOSTS.into_iter().chain(Agent::all().map(Agent::name))
+}
+
+/// Returns what the host of that name fires: a coding agent's name, `docker-agent` or `picoclaw`.
+///
+/// # Errors
+/// When the host is not known.
+pub fn events_of_host(name: &str) -> Result<DeclaredEvents, UnknownName> {
+    match name {
+        "docker-agent" => return Ok(DeclaredEvents::new("docker-agent", Event::all())),
+        "picoclaw" => return Ok(DeclaredEvents::new("PicoClaw", PICOCLAW)),
+        _ => {}
+    }
+    if let Ok(agent) = name.parse::<Agent>() {
+        let events = agent.events().iter().flat_map(|native| native.fires(agent));
+        return Ok(DeclaredEvents::new(agent.title(), events));
+    }
+    Err(UnknownName::new("host", name, known_hosts()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,5 +367,20 @@ mod tests {
     fn a_misspelt_agent_names_the_one_meant() {
         let error = "claude_code".parse::<Agent>().unwrap_err();
         assert_eq!(error.to_string(), "unknown agent `claude_code`; did you mean `claude-code`?");
+    }
+
+    #[test]
+    fn every_known_host_declares_its_events() {
+        for host in known_hosts() {
+            let declared = events_of_host(host).unwrap();
+            assert!(declared.fires(Event::PreToolUse), "{host}");
+        }
+        assert!(!events_of_host("claude-code").unwrap().fires(Event::BeforeLlmCall));
+    }
+
+    #[test]
+    fn a_misspelt_host_names_the_one_meant() {
+        let error = events_of_host("claude_code").unwrap_err().to_string();
+        assert_eq!(error, "unknown host `claude_code`; did you mean `claude-code`?");
     }
 }

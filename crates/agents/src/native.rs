@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::tool_kinds::is_one_of;
 use hookexec::{Event, FailureMode, Input};
 
 /// One event of an agent: its name, the event it stands for, and what the agent takes as an answer.
@@ -138,7 +139,7 @@ impl NativeEvent {
             Response::No => true,
             Response::TakesOfMcp => {
                 let Some(input) = input else { return true };
-                !input.tool_kinds.iter().any(|kind| kind == "mcp")
+                !is_one_of(&input.tool_kinds, &["mcp"])
             }
             Response::Takes | Response::AsReason => false,
         }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::read::NativeCall;
-use super::settings::facts;
-use hookexec::{Decision, Event, Input, Verdict};
+use hookexec::{Event, Input, Verdict};
 use hookexec_calls::shell::unquoted;
 use hookexec_rules::{may_run, names_a_command};
 
@@ -49,10 +48,7 @@ pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
     if !matches!(event, Event::PreToolUse | Event::PermissionRequest) || !changes_hooks(input) {
         return None;
     }
-    let mut verdict = Verdict::no_opinion(event);
-    (verdict.decision, verdict.allowed) = (Some(Decision::Deny), false);
-    verdict.message = Some(MESSAGE.to_owned());
-    Some(verdict)
+    Some(Verdict::denied(event, MESSAGE))
 }
 
 /// Returns whether a call runs a command that is for a person.
@@ -121,7 +117,7 @@ fn shell_call(argument: &Value) -> Input {
 pub fn agent_variable() -> Option<&'static str> {
     let mut names = vec!["AGENT", "AI_AGENT"];
     for agent in Agent::all() {
-        names.extend(&facts(agent).variables);
+        names.extend(&agent.facts().variables);
         names.extend(agent.project_variable());
     }
     names.retain(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));

@@ -296,19 +296,16 @@ impl<'v> Plan<'v> {
 
     /// Tells the user what the hooks said and what could not be passed on.
     fn settle_messages(&mut self, verdict: &Verdict) {
-        let mut message = verdict.system_message.clone().unwrap_or_default();
+        let mut said = Vec::from_iter(verdict.system_message.clone());
+        said.retain(|message| !message.is_empty());
         if !self.native.system_message {
-            self.notes.extend(if message.is_empty() { None } else { Some(message) });
+            self.notes.extend(said);
             return;
         }
         for note in &self.notes {
-            if !message.is_empty() {
-                message.push('\n');
-            }
-            message.push_str("hookexec: ");
-            message.push_str(note);
+            said.push(format!("hookexec: {note}"));
         }
-        self.system_message = if message.is_empty() { None } else { Some(message) };
+        self.system_message = if said.is_empty() { None } else { Some(said.join("\n")) };
     }
 
     fn settle_stop(&mut self, verdict: &'v Verdict) {

@@ -139,11 +139,8 @@ pub(super) fn read_call(
     {
         input.tool_input = Some(native.arguments(given)?);
     }
-    let event = match (row.refine)(native, &payload, &mut input) {
-        Wanted::Yes => Some(event),
-        Wanted::No => None,
-        Wanted::Unusable(cause) => return Err(cause),
-    };
+    let is_wanted = (row.refine)(native, &payload, &mut input)?;
+    let event = if is_wanted { Some(event) } else { None };
     if tool_matched {
         let tool = input.tool_name.as_deref().unwrap_or_default();
         if tool.is_empty() {
@@ -196,14 +193,6 @@ fn check_one_call(payload: &JsonObject) -> Result<(), PayloadError> {
 fn is_same(one: &Value, other: &Value) -> bool {
     one == other
         || matches!((arguments(one), arguments(other)), (Ok(one), Ok(other)) if one == other)
-}
-
-/// Whether an event is to be dispatched at all.
-pub(super) enum Wanted {
-    Yes,
-    No,
-    /// Its payload can't be used, and why.
-    Unusable(PayloadError),
 }
 
 impl NativeEvent {

@@ -17,37 +17,41 @@ use super::{Agent, Measured, Transcripts};
 /// The facts of an agent that no event needs.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Facts {
-    /// The version that was measured; `None` for an agent that is only documented to work so.
-    pub(super) measured: Option<Measured>,
+#[non_exhaustive]
+pub struct Facts {
+    /// The version that was measured; `None` for an agent of which only the documentation was read.
+    pub measured: Option<Measured>,
     /// The variables that it sets for the commands that a model runs, beside that of the project's directory.
     #[serde(default)]
-    pub(super) variables: Vec<&'static str>,
+    pub variables: Vec<&'static str>,
     /// How to see that the agent's own package of hookexec, from `plugins/`, is installed.
-    pub(super) package: Option<PackageMark>,
+    pub package: Option<PackageMark>,
     /// The switches that turn its hooks or its plugin off.
     #[serde(default)]
-    pub(super) off_switches: Vec<OffSwitch>,
+    pub off_switches: Vec<OffSwitch>,
     /// Its transcripts, if they can be read.
-    pub(super) transcripts: Option<Transcripts>,
+    pub transcripts: Option<Transcripts>,
     /// Where it looks for its settings, or for a plugin of one file.
-    pub(super) place: Option<FilePlace>,
-    pub(super) settings: Option<HookSettings>,
+    pub place: Option<FilePlace>,
+    /// Its hook settings; `None` for an agent that a plugin calls hookexec for.
+    pub settings: Option<HookSettings>,
     /// The directory of its plugin in hookexec's repository, for an agent that has no settings for hooks.
-    pub(super) plugin: Option<&'static str>,
+    pub plugin: Option<&'static str>,
 }
 
-/// Returns the facts of an agent.
-pub(super) fn facts(agent: Agent) -> &'static Facts {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut lines: Vec<&str> = include_str!("../data/settings.jsonc").lines().collect();
-        lines.retain(|line| !line.trim_start().starts_with("//"));
-        lines.concat()
-    });
-    #[expect(clippy::expect_used, reason = "the tests of each agent read its row")]
-    static ROWS: LazyLock<BTreeMap<&str, Facts>> =
-        LazyLock::new(|| serde_json::from_str(&TEXT).expect("`data/settings.jsonc` is valid"));
-    &ROWS[agent.name()]
+impl Agent {
+    /// Returns the facts of an agent.
+    pub fn facts(self) -> &'static Facts {
+        static TEXT: LazyLock<String> = LazyLock::new(|| {
+            let mut lines: Vec<&str> = include_str!("../data/settings.jsonc").lines().collect();
+            lines.retain(|line| !line.trim_start().starts_with("//"));
+            lines.concat()
+        });
+        #[expect(clippy::expect_used, reason = "the tests of each agent read its row")]
+        static ROWS: LazyLock<BTreeMap<&str, Facts>> =
+            LazyLock::new(|| serde_json::from_str(&TEXT).expect("`data/settings.jsonc` is valid"));
+        &ROWS[self.name()]
+    }
 }
 
 /// Where an agent looks for a file.

@@ -45,9 +45,7 @@ pub fn limit_stops(call: &NativeCall, verdict: &mut Verdict) {
         Err(error) => format!("can't count how often hooks kept the model at work: {error}"),
     };
     let reason = verdict.message.take().unwrap_or_default();
-    let mut said = Vec::from_iter(verdict.system_message.take());
-    said.push(format!("hookexec: {told}, it may stop now; the last reason was: {reason}"));
-    verdict.system_message = Some(said.join("\n"));
+    verdict.tell(&format!("hookexec: {told}, it may stop now; the last reason was: {reason}"));
     verdict.decision = None;
     verdict.allowed = true;
 }

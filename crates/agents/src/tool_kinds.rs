@@ -37,6 +37,11 @@ pub(super) fn kinds(
     kinds
 }
 
+/// Returns whether one of the kinds is one of those that are asked for.
+pub(super) fn is_one_of(kinds: &[String], asked: &[&str]) -> bool {
+    kinds.iter().any(|kind| asked.contains(&kind.as_str()))
+}
+
 /// Returns whether one of the arguments has one of `roles`, by its name.
 fn takes(arguments: &JsonObject, roles: &[Role]) -> bool {
     let known = Roles::of("", &["shell", "read", "fetch"]);
@@ -55,6 +60,6 @@ fn takes(arguments: &JsonObject, roles: &[Role]) -> bool {
 pub fn unknown_tool(call: &NativeCall) -> Option<&str> {
     const TELLING: [Role; 4] = [Role::Command, Role::Path, Role::Paths, Role::Url];
     let (name, arguments) = (call.input.tool_name.as_deref()?, call.input.tool_input.as_ref()?);
-    let is_mcp = call.input.tool_kinds.iter().any(|kind| kind == "mcp");
+    let is_mcp = is_one_of(&call.input.tool_kinds, &["mcp"]);
     if is_mcp || tools::is_listed(name) || !takes(arguments, &TELLING) { None } else { Some(name) }
 }

@@ -26,7 +26,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
         if index > 0 {
             parts.push(Part::Text("\n".to_owned()));
         }
-        parse(text, &mut parts)?;
+        parse(text, &MARKS, &mut parts)?;
     }
     Ok(Arc::new(move |asked| {
         let text = render(&parts, asked)?;
@@ -34,25 +34,23 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     }))
 }
 
-fn parse(text: &str, parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
-    for part in template::parts(text, "{{", "}}") {
-        match part {
-            template::Part::Text(text) => parse_plain(text, parts)?,
-            template::Part::Field(field) => parts.push(Part::Field(path(field.trim())?)),
-            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}}}`").into()),
-        }
-    }
-    Ok(())
-}
+/// The marks around a field, those first in which the others may stand.
+const MARKS: [(&str, &str); 2] = [("{{", "}}"), ("${", "}")];
 
-/// Reads the fields that are written as `${session_id}`.
-fn parse_plain(text: &str, parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
-    for part in template::parts(text, "${", "}") {
-        parts.push(match part {
-            template::Part::Text(text) => Part::Text(text.to_owned()),
-            template::Part::Field(field) => Part::Field(path(field)?),
-            template::Part::Open(rest) => return Err(format!("`{rest}` lacks its `}}`").into()),
-        });
+/// Adds the parts of a text whose fields have some of these marks.
+fn parse(text: &str, marks: &[(&str, &str)], parts: &mut Vec<Part>) -> Result<(), BuiltinError> {
+    let [(open, close), others @ ..] = marks else {
+        parts.push(Part::Text(text.to_owned()));
+        return Ok(());
+    };
+    for part in template::parts(text, open, close) {
+        match part {
+            template::Part::Text(text) => parse(text, others, parts)?,
+            template::Part::Field(field) => parts.push(Part::Field(path(field.trim())?)),
+            template::Part::Open(rest) => {
+                return Err(format!("`{rest}` lacks its `{close}`").into());
+            }
+        }
     }
     Ok(())
 }

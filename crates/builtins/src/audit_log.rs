@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::secrets::Redactor;
 use super::{Surroundings, Work, arguments};
@@ -15,6 +15,9 @@ use hookexec_files::text;
 
 /// The longest text that is kept whole, in bytes.
 const LONGEST_TEXT: usize = 4096;
+/// The fields of a record that would be too long.
+const KEPT: [&str; 6] =
+    ["time", "session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"];
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 64 << 10;
 
@@ -55,31 +58,16 @@ fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, BuiltinErro
 fn line_of(redactor: &Redactor, time: &str, input: &Input) -> serde_json::Result<Vec<u8>> {
     let Value::Object(mut fields) = serde_json::to_value(input)? else { return Ok(Vec::new()) };
     clean(redactor, &mut fields);
-    let mut line = with_time(time, fields)?;
+    fields.insert("time".to_owned(), time.into());
+    let mut line = serde_json::to_vec(&fields)?;
     if line.len() >= LONGEST_RECORD {
-        let size = line.len();
-        let mut short = JsonObject::new();
-        for name in ["session_id", "cwd", "hook_event_name", "tool_name", "tool_use_id"] {
-            if let Some(value) = input.field(name) {
-                short.insert(name.to_owned(), value.into_owned());
-            }
-        }
-        clean(redactor, &mut short);
-        short.insert("left_out".into(), json!(format!("the record would take {size} bytes")));
-        line = with_time(time, short)?;
+        fields.retain(|name, _| KEPT.contains(&name.as_str()));
+        fields.insert(
+            "left_out".into(),
+            format!("the record would take {} bytes", line.len()).into(),
+        );
+        line = serde_json::to_vec(&fields)?;
     }
-    Ok(line)
-}
-
-/// Returns a line of JSON with the time before the other fields.
-fn with_time(time: &str, fields: JsonObject) -> serde_json::Result<Vec<u8>> {
-    #[derive(serde::Serialize)]
-    struct Record<'a> {
-        time: &'a str,
-        #[serde(flatten)]
-        fields: JsonObject,
-    }
-    let mut line = serde_json::to_vec(&Record { time, fields })?;
     line.push(b'\n');
     Ok(line)
 }

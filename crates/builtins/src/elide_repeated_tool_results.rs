@@ -1,5 +1,6 @@
 //! `elide_repeated_tool_results`: says "unchanged" where the model has the same response already.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
@@ -32,7 +33,7 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     Ok(Arc::new(move |input| {
         let mut memory = locked(&memory);
         if matches!(input.hook_event_name, Some(event) if FORGETTING.contains(&event)) {
-            memory.retain(|(session, _)| *session != input.session_id);
+            memory.remove(&input.session_id);
             return Ok(None);
         }
         let may_be_elided = match &*tools {
@@ -54,8 +55,8 @@ pub(super) fn prepare(_: &Surroundings, args: &[String]) -> Result<Work, Builtin
     }))
 }
 
-/// The calls of each session, those that were used last at the end.
-type Memory = Vec<(String, Vec<(String, Call)>)>;
+/// The calls of each session.
+type Memory = HashMap<String, HashMap<String, Call>>;
 
 #[derive(Debug, Default)]
 struct Call {
@@ -64,18 +65,13 @@ struct Call {
     elided: bool,
 }
 
-/// Returns the entry of `key`, which is the newest then. A new one takes the place of the oldest of `most`.
-fn entry<V: Default>(entries: &mut Vec<(String, V)>, key: String, most: usize) -> &mut V {
-    let mut value = V::default();
-    if let Some(at) = entries.iter().position(|(known, _)| *known == key) {
-        (_, value) = entries.remove(at);
+/// Returns the entry of `key`. All entries are forgotten once there are `most`: a response is then given
+/// once more.
+fn entry<V: Default>(entries: &mut HashMap<String, V>, key: String, most: usize) -> &mut V {
+    if entries.len() == most && !entries.contains_key(&key) {
+        entries.clear();
     }
-    if entries.len() == most {
-        entries.remove(0);
-    }
-    let at = entries.len();
-    entries.push((key, value));
-    &mut entries[at].1
+    entries.entry(key).or_default()
 }
 
 /// Remembers an answer, and returns whether the model has it already.

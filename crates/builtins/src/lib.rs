@@ -12,7 +12,6 @@
 )]
 
 mod add_context;
-mod add_git;
 mod add_info;
 mod add_prompt_files;
 mod arguments;
@@ -94,9 +93,9 @@ static SHIPPED: [Shipped; 18] = [
         .inline(),
     looks(named!("add_environment_info"), |all, args| told(all, args, add_info::environment)),
     looks(named!("add_prompt_files"), add_prompt_files::prepare),
-    looks(named!("add_git_status"), add_git::status),
-    looks(named!("add_git_diff"), add_git::diff),
-    looks(named!("add_recent_commits"), add_git::commits),
+    looks(named!("add_git_status"), add_info::status),
+    looks(named!("add_git_diff"), add_info::diff),
+    looks(named!("add_recent_commits"), add_info::commits),
     looks(named!("add_directory_listing"), |all, args| told(all, args, add_info::listing)),
     looks(named!("add_user_info"), |all, args| {
         told(all, args, |all, _| Ok(Some(add_info::user(all))))

@@ -12,7 +12,7 @@ use hookexec::{BuildError, Failure, HandlerEnv, HandlerError};
 pub(super) struct Endpoint {
     pub(super) client: Client,
     /// A variable of the environment that a header needs and that is not set.
-    missing: Option<String>,
+    pub(super) missing: Option<String>,
     most: usize,
 }
 
@@ -55,11 +55,6 @@ impl Endpoint {
             client.header("Content-Type", "application/json");
         }
         Ok(Self { client, missing, most: hook.max_output })
-    }
-
-    /// Notes that a header needs a variable that is not set.
-    pub(super) fn lacks(&mut self, variable: String) {
-        self.missing = Some(variable);
     }
 
     /// Asks the server, with headers of this request, and returns a whole reply, whatever its

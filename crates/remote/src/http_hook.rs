@@ -5,7 +5,6 @@
 //! At `approval` a 202 says where the answer of a person will be.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,21 +59,13 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
                     return Err(wrong(problem, EXAMPLE_OF_SECRET));
                 }
             }
-            Err(variable) => endpoint.lacks(variable.0),
+            Err(variable) => endpoint.missing = Some(variable.0),
         }
     }
     let (endpoint, key) = (Arc::new(endpoint), key.map(Arc::new));
     Ok(Arc::new(HttpHandler { endpoint, key, words: env.words(hook) }))
 }
 
-/// A request of the hook.
-enum Request {
-    Post(Arc<[u8]>),
-    /// Asks for the answer of a person at this address.
-    Get(String),
-}
-
-#[derive(Debug)]
 struct HttpHandler {
     endpoint: Arc<Endpoint>,
     key: Option<Arc<Secret>>,
@@ -88,13 +79,19 @@ impl Handler for HttpHandler {
 }
 
 impl HttpHandler {
-    async fn send(&self, call: &Call<'_>, request: Request) -> Result<Reply, HandlerError> {
+    /// Posts a body, or asks for the answer of a person at the address `next`.
+    async fn send(
+        &self,
+        call: &Call<'_>,
+        body: Arc<[u8]>,
+        next: Option<String>,
+    ) -> Result<Reply, HandlerError> {
         let (endpoint, key) = (Arc::clone(&self.endpoint), self.key.clone());
         let id = call.input.approval.as_ref().map(|asked| asked.id.clone());
         call.blocking(move |call| {
-            let (ask, body) = match &request {
-                Request::Get(url) => (Ask::Get(url), &[][..]),
-                Request::Post(body) => (Ask::Post(body), &body[..]),
+            let ask = match &next {
+                Some(url) => Ask::Get(url),
+                None => Ask::Post(&body),
             };
             let mut signed = Vec::new();
             if let Some(key) = key {
@@ -103,7 +100,7 @@ impl HttpHandler {
                     None => random_id()
                         .map_err(|error| HandlerError::new(Failure::Start, error.to_string()))?,
                 };
-                signed = key.headers(&id, body);
+                signed = key.headers(&id, &body);
             }
             let mut headers = Vec::new();
             for (name, value) in &signed {
@@ -118,23 +115,23 @@ impl HttpHandler {
         let client = &self.endpoint.client;
         let mut next = None;
         let address = client.address();
-        let mut reply = self.send(call, Request::Post(body)).await?;
+        let mut reply = self.send(call, body, None).await?;
         while call.event == Event::Approval && reply.status.as_u16() == 202 {
             // The address stays until the server names another one.
             if let Some(location) = reply.header("location") {
                 next = client.on_same_server(location);
             }
-            let Some(url) = next.clone() else {
+            if next.is_none() {
                 let message = format!(
                     "{address} answered 202 without a `Location` of its own where the answer will be"
                 );
                 return Err(HandlerError::new(Failure::Protocol, message));
-            };
+            }
             let seconds = reply.header("retry-after").unwrap_or_default().trim().parse();
             // A server that asks for more would be asked too late once the person has answered.
             let seconds = seconds.unwrap_or(2).clamp(1, 30);
             tokio::time::sleep(Duration::from_secs(seconds)).await;
-            reply = self.send(call, Request::Get(url)).await?;
+            reply = self.send(call, Arc::default(), next.clone()).await?;
         }
         if !reply.status.is_success() {
             let body = String::from_utf8_lossy(&reply.body);
@@ -174,12 +171,6 @@ impl Secret {
             ("webhook-timestamp", second.to_string()),
             ("webhook-signature", format!("v1,{}", signature.unwrap_or_default())),
         ]
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret")
     }
 }
 

@@ -27,25 +27,21 @@ pub(crate) fn build(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
         let hint = "move the hook to `approval:`, and let a hook here answer `ask`";
         return Err(BuildError::new(message).at("type").hint(hint));
     }
-    handler(hook)
-}
-
-#[cfg(not(unix))]
-fn handler(_: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let message = "hooks of type `receiver` are not available on Windows";
-    let hint = "ask by a hook of type `command` or `http`";
-    Err(BuildError::new(message).at("type").hint(hint))
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "on Windows there is none")]
-fn handler(hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let remedy = format!(
-        "a person must decide: run `hookexec approve` in another terminal, repeat the call, and \
-         answer there within {:?} (the hook's `timeout`)",
-        hook.timeout
-    );
-    Ok(Arc::new(unix::Receiver { timeout: hook.timeout, max_output: hook.max_output, remedy }))
+    #[cfg(not(unix))]
+    {
+        let message = "hooks of type `receiver` are not available on Windows";
+        let hint = "ask by a hook of type `command` or `http`";
+        Err(BuildError::new(message).at("type").hint(hint))
+    }
+    #[cfg(unix)]
+    {
+        let remedy = format!(
+            "a person must decide: run `hookexec approve` in another terminal, repeat the call, and \
+             answer there within {:?} (the hook's `timeout`)",
+            hook.timeout
+        );
+        Ok(Arc::new(unix::Receiver { timeout: hook.timeout, max_output: hook.max_output, remedy }))
+    }
 }
 
 #[cfg(unix)]

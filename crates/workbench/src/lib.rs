@@ -12,5 +12,4 @@
 
 pub mod explain;
 pub mod records;
-pub mod report;
 pub mod testing;

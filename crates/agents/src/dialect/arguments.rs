@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::tool_kinds::is_one_of;
 use ArgumentError::{Missing, Several};
 use hookexec::describe::Touched;
 use hookexec::wire::{InputChange, JsonObject};
@@ -46,10 +47,6 @@ pub(super) enum ArgumentError {
          can't be carried over"
     )]
     Made(String),
-}
-
-fn is_one_of(kinds: &[String], asked: &[&str]) -> bool {
-    kinds.iter().any(|kind| asked.contains(&kind.as_str()))
 }
 
 /// Returns the calls of Claude Code that one call of `tool`, which is of `kinds`, stands for.

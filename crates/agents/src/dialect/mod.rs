@@ -5,14 +5,15 @@
 
 mod arguments;
 mod payload;
-mod view;
 
 use crate::Agent;
+use crate::tool_kinds::is_one_of;
+use arguments::Call;
 use hookexec::matcher::Matcher;
 use hookexec::registry::{Dialect, NotInDialect, Payloads};
 use hookexec::wire::InputChange;
 use hookexec::{Decision, Event, Input, Output};
-use view::View;
+use hookexec_calls::tools::{self, TOOL_KINDS};
 
 const NAME: &str = "claude-code";
 const TITLE: &str = "Claude Code";
@@ -48,7 +49,7 @@ impl Dialect for ClaudeCode {
     }
 
     fn tool_names(&self, input: &Input) -> Vec<String> {
-        view::names(input)
+        names(input)
     }
 
     fn payloads<'i>(
@@ -110,9 +111,8 @@ fn keep_context(input: &Input, output: &mut Output) {
 
 /// Returns the views of the call that `matcher` matches, each with the name to show.
 fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, NotInDialect> {
-    let views = view::views(input)?;
     let (mut named, mut others) = (Vec::new(), Vec::new());
-    for view in views {
+    for view in all_views(input)? {
         match view.names.iter().find(|name| matcher.matches(name)).cloned() {
             Some(name) => named.push((name, view)),
             None => others.push((view.names[0].clone(), view)),
@@ -120,4 +120,103 @@ fn views(matcher: &Matcher, input: &Input) -> Result<Vec<(String, View)>, NotInD
     }
     // If none is named, the matcher matched a name of another agent, or a kind.
     if named.is_empty() { Ok(others) } else { Ok(named) }
+}
+
+/// Returns the calls of the agent that this call stands for.
+///
+/// # Errors
+/// When the agent's words can't express the call.
+fn all_views(input: &Input) -> Result<Vec<View>, NotInDialect> {
+    let names = names(input);
+    if is_own(input) {
+        return Ok(vec![View { names, call: None }]);
+    }
+    let kinds = kinds(input);
+    if known(&kinds).is_empty() {
+        // An event may have no tool, and a tool of an MCP server has its own arguments under any
+        // agent.
+        let tool = input.tool();
+        if tool.is_empty() || !input.tool_kinds.is_empty() || tools::is_listed(tool) {
+            return Ok(vec![View { names, call: None }]);
+        }
+        return Err(not_in_dialect(
+            input,
+            "no agent in the table of tools has it; say what it does in `tool_kinds`, or narrow the hook's matcher",
+        ));
+    }
+    let arguments = input.tool_input.clone().unwrap_or_default();
+    let calls = arguments::translate(input.tool(), &kinds, &arguments, &input.cwd)
+        .map_err(|error| not_in_dialect(input, &error.to_string()))?;
+    let mut views = Vec::new();
+    for call in calls {
+        let names = match call.tools {
+            Some(tools) => tools.iter().map(|name| (*name).to_owned()).collect(),
+            None => names.clone(),
+        };
+        views.push(View { names, call: Some(call) });
+    }
+    Ok(views)
+}
+
+/// One call of the other agent that this call stands for.
+struct View {
+    /// The agent's names of the tool; at least one, and the first is shown.
+    names: Vec<String>,
+    /// `None` when the call is as the agent itself would write it.
+    call: Option<Call>,
+}
+
+/// Returns every name that the agent may give the tool.
+fn names(input: &Input) -> Vec<String> {
+    let kinds = if is_own(input) { Vec::new() } else { kinds(input) };
+    let mut names: Vec<String> = known(&kinds).into_iter().map(|name| (*name).to_owned()).collect();
+    names.extend(kinds.iter().filter(|kind| kind.starts_with("mcp__")).cloned());
+    if names.is_empty() && is_one_of(&kinds, &["mcp"]) {
+        // The server is unknown, but a guard for all servers must match.
+        let tool = input.tool().rsplit(':').next().unwrap_or_default();
+        names.push(format!("mcp__unknown__{tool}"));
+    }
+    if names.is_empty() {
+        names.push(input.tool().to_owned());
+    }
+    names
+}
+
+fn not_in_dialect(input: &Input, why: &str) -> NotInDialect {
+    NotInDialect(format!("`{}` can't be said in the words of {TITLE}: {why}", input.tool()))
+}
+
+/// Returns whether the input is the agent's own, in its own words.
+///
+/// Other programs call the hooks of an agent as well, with names of tools that its hooks don't know.
+fn is_own(input: &Input) -> bool {
+    if input.native.is_none() || input.agent_name.as_deref() != Some(NAME) {
+        return false;
+    }
+    let is_listed = tools::of_agent(NAME).named().any(|(name, _)| name == input.tool());
+    is_listed || known(&kinds(input)).is_empty()
+}
+
+/// Returns the agent's names for tools of these kinds.
+fn known(kinds: &[String]) -> Vec<&'static str> {
+    let mut found = Vec::new();
+    for (kind, _) in TOOL_KINDS {
+        if is_one_of(kinds, &[kind]) {
+            found.extend(tools::of_agent(NAME).first_of_kind(kind));
+        }
+    }
+    found
+}
+
+/// Returns the kinds of the tool, and its name, which may be one.
+///
+/// If no adapter set them, they are those of any agent's tool of that name.
+fn kinds(input: &Input) -> Vec<String> {
+    let tool = input.tool();
+    let mut kinds = input.tool_kinds.clone();
+    if kinds.is_empty() {
+        kinds = tools::kinds_anywhere(tool);
+    }
+    kinds.push(tool.to_owned());
+    kinds
 }

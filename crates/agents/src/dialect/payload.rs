@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::view::{self, View};
+use super::{View, is_own};
 use crate::Agent;
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input, Output};
@@ -24,7 +24,7 @@ pub(super) fn event_name(input: &Input) -> Option<&'static str> {
 /// Returns the agent's payload for the event, with `name` as the tool's name.
 pub(super) fn write(input: &Input, name: &str, view: &View) -> JsonObject {
     if let Some(Value::Object(native)) = &input.native
-        && view::is_own(input)
+        && is_own(input)
     {
         return current(native.clone(), input);
     }
@@ -134,7 +134,7 @@ fn spoken(response: &Value) -> String {
 pub(super) fn take_back_response(input: &Input, output: &mut Output) {
     let Some(Value::Object(changed)) = &output.updated_tool_response else { return };
     let before = input.tool_response.as_ref().unwrap_or(&Value::Null);
-    if !view::is_own(input)
+    if !is_own(input)
         && before.get("stdout").is_none()
         && let Some(stdout @ Value::String(_)) = changed.get("stdout")
     {

@@ -3,10 +3,10 @@
 //!
 //! The formats are those that the clients of the measured versions wrote.
 
-mod codex;
 mod formats;
 mod session;
 
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -148,12 +148,26 @@ impl Transcripts {
         let file = if self.is_database { formats::print(path, since)? } else { File::open(path)? };
         let take = match agent {
             Agent::ClaudeCode => formats::take_claude_code,
-            Agent::Codex => codex::take,
+            Agent::Codex => formats::take_codex,
             Agent::Gemini => formats::take_gemini,
             _ => formats::take_opencode,
         };
         let mut reader = BufReader::with_capacity(1 << 16, file);
-        let mut session = Session::new(agent, self.before, path, since, seen, &mut each);
+        let mut session = Session {
+            agent,
+            before: self.before,
+            path,
+            since,
+            seen,
+            each: &mut each,
+            id: String::new(),
+            cwd: String::new(),
+            project: String::new(),
+            time: String::new(),
+            transcript: Transcript::default(),
+            held: HashMap::new(),
+            waiting: HashMap::new(),
+        };
         // No JSON has a zero byte: a file of one object is one line.
         let is_one = path.extension().is_some_and(|extension| extension == "json");
         let (end, mut bytes) = (if is_one { 0 } else { b'\n' }, Vec::new());

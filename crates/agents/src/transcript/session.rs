@@ -19,13 +19,13 @@ pub struct SeenCalls(Mutex<HashSet<u64>>);
 
 /// A session while its transcript is read.
 pub(super) struct Session<'s> {
-    agent: Agent,
-    before: &'static str,
+    pub(super) agent: Agent,
+    pub(super) before: &'static str,
     /// The transcript.
     pub(super) path: &'s Path,
     /// Calls before this time don't count, as RFC 3339 in UTC.
-    since: &'s str,
-    seen: &'s SeenCalls,
+    pub(super) since: &'s str,
+    pub(super) seen: &'s SeenCalls,
     /// Gets what is found.
     pub(super) each: &'s mut dyn FnMut(Found),
     pub(super) id: String,
@@ -37,46 +37,12 @@ pub(super) struct Session<'s> {
     pub(super) time: String,
     pub(super) transcript: Transcript,
     /// Calls under names that may be none of the tool's, until a line says more.
-    held: HashMap<String, (String, Value)>,
-    /// Each call that has no result yet.
-    waiting: HashMap<String, Waiting>,
-    waiting_bytes: usize,
+    pub(super) held: HashMap<String, (String, Value)>,
+    /// The payload of each call that has no result yet.
+    pub(super) waiting: HashMap<String, Value>,
 }
 
-/// A call that has no result yet.
-struct Waiting {
-    payload: Value,
-    /// How much memory it counts for.
-    bytes: usize,
-}
-
-impl<'s> Session<'s> {
-    pub(super) fn new(
-        agent: Agent,
-        before: &'static str,
-        path: &'s Path,
-        since: &'s str,
-        seen: &'s SeenCalls,
-        each: &'s mut dyn FnMut(Found),
-    ) -> Self {
-        Self {
-            agent,
-            before,
-            path,
-            since,
-            seen,
-            each,
-            id: String::new(),
-            cwd: String::new(),
-            project: String::new(),
-            time: String::new(),
-            transcript: Transcript::default(),
-            held: HashMap::new(),
-            waiting: HashMap::new(),
-            waiting_bytes: 0,
-        }
-    }
-
+impl Session<'_> {
     /// Sets the working directory; the first one is the project.
     pub(super) fn work_in(&mut self, directory: &str) {
         directory.clone_into(&mut self.cwd);
@@ -94,11 +60,9 @@ impl<'s> Session<'s> {
         }
         let payload = json!({ "tool_name": tool, "tool_input": arguments, "tool_use_id": id });
         self.give(self.before, payload.clone());
-        // As text, and what a call takes beside it.
-        let bytes = text.len() + 1024;
-        if self.waiting_bytes + bytes <= 64 << 20 {
-            self.waiting_bytes += bytes;
-            self.waiting.insert(id.to_owned(), Waiting { payload, bytes });
+        // How many calls may wait for a line that says more.
+        if self.waiting.len() < 10_000 {
+            self.waiting.insert(id.to_owned(), payload);
         }
     }
 
@@ -123,8 +87,7 @@ impl<'s> Session<'s> {
         if self.is_past() {
             return;
         }
-        let Some(Waiting { mut payload, bytes }) = self.waiting.remove(id) else { return };
-        self.waiting_bytes -= bytes;
+        let Some(mut payload) = self.waiting.remove(id) else { return };
         payload[key] = value.clone();
         self.give(event, payload);
     }

@@ -153,13 +153,6 @@ impl Redactor {
     }
 }
 
-impl std::fmt::Debug for Redactor {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<_> = self.values.iter().map(|(_, kind)| kind).collect();
-        formatter.debug_struct("Redactor").field("values", &names).finish()
-    }
-}
-
 /// The beginning of the text in a secret's place.
 const MARKER: &str = "[REDACTED:";
 

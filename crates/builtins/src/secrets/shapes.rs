@@ -13,7 +13,7 @@ struct Shape {
     pattern: String,
     /// A further condition on a match.
     accept: fn(&str) -> bool,
-    regex: OnceLock<Option<Regex>>,
+    regex: OnceLock<Regex>,
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
@@ -37,18 +37,13 @@ fn shape(row: &'static str) -> Option<Shape> {
 }
 
 /// Appends every token of `text` that has a known shape.
+#[expect(clippy::unwrap_used, reason = "a test compiles every pattern")]
 pub(super) fn find(text: &str, findings: &mut Vec<Finding>) {
-    static SET: LazyLock<Option<RegexSet>> =
-        LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| &shape.pattern)).ok());
-    // Every pattern compiles; a test proves it. Should the set not, each pattern is tried.
-    let hits: Vec<usize> = match &*SET {
-        Some(set) => set.matches(text).into_iter().collect(),
-        None => (0..SHAPES.len()).collect(),
-    };
-    for index in hits {
+    static SET: LazyLock<RegexSet> =
+        LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| &shape.pattern)).unwrap());
+    for index in SET.matches(text) {
         let shape = &SHAPES[index];
-        let regex = shape.regex.get_or_init(|| Regex::new(&shape.pattern).ok());
-        let Some(regex) = regex else { continue };
+        let regex = shape.regex.get_or_init(|| Regex::new(&shape.pattern).unwrap());
         for captures in regex.captures_iter(text) {
             let whole = captures.get(0);
             if let Some(secret) = captures.name("secret").or(whole)

@@ -76,7 +76,7 @@ impl TargetArgs {
     /// Says why the agent has no file to install in.
     fn no_file(&self, agent: Agent) -> CommandError {
         let title = agent.title();
-        match (agent.plugin(), self.scope) {
+        match (agent.facts().plugin, self.scope) {
             (Some(plugin), _) => CommandError::usage(format!(
                 "{title} has no settings for hooks: copy its plugin from `{plugin}` of hookexec's repository"
             )),

@@ -63,7 +63,7 @@ fn section(agent: Agent) -> String {
     }
     let mut kinds: Vec<String> = Vec::new();
     for (kind, _) in hookexec_calls::tools::TOOL_KINDS {
-        let tools = agent.tools().filter(|(_, kinds)| kinds.contains(&kind));
+        let tools = agent.toolset().named().filter(|(_, kinds)| kinds.contains(&kind));
         let tools: Vec<String> = tools.map(|(tool, _)| format!("`{tool}`")).collect();
         if !tools.is_empty() {
             kinds.push(format!("`{kind}` is {}", tools.join(", ")));

@@ -22,6 +22,8 @@ use hookexec_files::template;
 use serde::Deserialize;
 use serde_json::Value;
 
+#[cfg(feature = "http")]
+use crate::endpoint::Endpoint;
 use crate::request::{excerpt, like_stdout, parameters, wrong};
 
 const EXAMPLE: &str = "such as `with: { server: NAME, tool: NAME }`, where the server is an entry of \
@@ -43,7 +45,8 @@ struct Parameters {
 
 /// Builds the handler of an mcp hook.
 pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, BuildError> {
-    let Parameters { server, url, tool, arguments, headers, allow_private } =
+    #[cfg_attr(not(feature = "http"), expect(unused_mut, reason = "no server has an address"))]
+    let Parameters { server, url, tool, arguments, mut headers, allow_private } =
         parameters(hook, EXAMPLE)?;
     if tool.trim().is_empty() {
         return Err(wrong("`tool` can't be empty", EXAMPLE));
@@ -53,35 +56,22 @@ pub(crate) fn build(env: &HandlerEnv, hook: &Hook) -> Result<Arc<dyn Handler>, B
             return Err(wrong("`headers` and `allow_private` belong to a `url`", EXAMPLE));
         }
         (Some(name), None) => Server::Local(env.mcp_server(&name)?),
-        (None, Some(url)) => remote(env, hook, (&url, allow_private), headers)?,
+        #[cfg(feature = "http")]
+        (None, Some(url)) => {
+            let accepted = "application/json, text/event-stream";
+            headers.insert("Accept".to_owned(), accepted.to_owned());
+            let url = (url.as_str(), allow_private);
+            Server::Remote(Arc::new(Endpoint::new(hook, env, url, headers, EXAMPLE)?))
+        }
+        #[cfg(not(feature = "http"))]
+        (None, Some(_)) => {
+            let message = "a `url` needs the feature `http`, which this hookexec was built without";
+            return Err(BuildError::new(message).at("with"));
+        }
         _ => return Err(wrong("an mcp hook needs either a `server` or a `url`", EXAMPLE)),
     };
     let arguments = arguments.map(Value::Object);
     Ok(Arc::new(McpHandler { server, tool, arguments, words: env.words(hook) }))
-}
-
-#[cfg(feature = "http")]
-fn remote(
-    env: &HandlerEnv,
-    hook: &Hook,
-    server: (&str, bool),
-    mut headers: BTreeMap<String, String>,
-) -> Result<Server, BuildError> {
-    let accepted = "application/json, text/event-stream";
-    headers.insert("Accept".to_owned(), accepted.to_owned());
-    let endpoint = crate::endpoint::Endpoint::new(hook, env, server, headers, EXAMPLE)?;
-    Ok(Server::Remote(Arc::new(remote::Remote::new(endpoint))))
-}
-
-#[cfg(not(feature = "http"))]
-fn remote(
-    _: &HandlerEnv,
-    _: &Hook,
-    _: (&str, bool),
-    _: BTreeMap<String, String>,
-) -> Result<Server, BuildError> {
-    let message = "a `url` needs the feature `http`, which this hookexec was built without";
-    Err(BuildError::new(message).at("with"))
 }
 
 /// Where a server is.
@@ -89,7 +79,7 @@ enum Server {
     /// An entry of `processes:`.
     Local(CalledProcess),
     #[cfg(feature = "http")]
-    Remote(Arc<remote::Remote>),
+    Remote(Arc<Endpoint>),
 }
 
 struct McpHandler {
@@ -130,8 +120,9 @@ impl McpHandler {
             }
             #[cfg(feature = "http")]
             Server::Remote(server) => {
-                let (place, server) = (server.host().to_owned(), Arc::clone(server));
-                let asked = call.blocking(move |call| server.call(&params, call.deadline));
+                let (place, server) = (server.client.host().to_owned(), Arc::clone(server));
+                let asked =
+                    call.blocking(move |call| remote::call(&server, &params, call.deadline));
                 (place, asked.await??)
             }
         };

@@ -15,93 +15,86 @@ use hookexec_files::rpc::{self, Incoming, mcp};
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 
-pub(super) struct Remote(Endpoint);
-
 /// The headers of a session.
 type Session<'s> = [(&'s str, &'s str)];
 
-impl Remote {
-    pub(super) const fn new(endpoint: Endpoint) -> Self {
-        Self(endpoint)
-    }
+/// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
+pub(super) fn call(
+    server: &Endpoint,
+    params: &[u8],
+    deadline: Instant,
+) -> Result<String, HandlerError> {
+    let hello = rpc::request(1, mcp::INITIALIZE, &mcp::initialize_params());
+    let welcome = post(server, &hello, &[], deadline)?;
+    let host = server.client.host();
+    let result = result_in(host, &welcome, 1, mcp::INITIALIZE)?;
+    let initialized = mcp::read_initialized(&result).map_err(|problem| {
+        unusable(host, &format!("its answer to `{}`: {problem}", mcp::INITIALIZE))
+    })?;
+    let mut session = vec![(VERSION, initialized.version.as_str())];
+    let Some(id) = welcome.header(SESSION) else {
+        return call_in(server, &session, params, deadline);
+    };
+    session.push((SESSION, id));
+    let result = call_in(server, &session, params, deadline);
+    let left = deadline.saturating_duration_since(Instant::now()) / 2;
+    // How long the end of a session may take: the answer waits for it.
+    server.client.delete(&session, left.min(Duration::from_millis(500)));
+    result
+}
 
-    pub(super) fn host(&self) -> &str {
-        self.0.client.host()
-    }
+fn call_in(
+    server: &Endpoint,
+    session: &Session<'_>,
+    params: &[u8],
+    deadline: Instant,
+) -> Result<String, HandlerError> {
+    post(server, &rpc::notification(mcp::INITIALIZED, b"{}"), session, deadline)?;
+    let reply = post(server, &rpc::request(2, CALL, params), session, deadline)?;
+    result_in(server.client.host(), &reply, 2, CALL)
+}
 
-    /// Calls a tool and returns the JSON text of the result. Blocks until `deadline`.
-    pub(super) fn call(&self, params: &[u8], deadline: Instant) -> Result<String, HandlerError> {
-        let hello = rpc::request(1, mcp::INITIALIZE, &mcp::initialize_params());
-        let welcome = self.post(&hello, &[], deadline)?;
-        let result = self.result(&welcome, 1, mcp::INITIALIZE)?;
-        let server = mcp::read_initialized(&result).map_err(|problem| {
-            self.protocol(&format!("its answer to `{}`: {problem}", mcp::INITIALIZE))
-        })?;
-        let version = (VERSION, server.version.as_str());
-        let Some(id) = welcome.header(SESSION) else {
-            return self.call_in(&[version], params, deadline);
-        };
-        let session = [(SESSION, id), version];
-        let result = self.call_in(&session, params, deadline);
-        let left = deadline.saturating_duration_since(Instant::now()) / 2;
-        // How long the end of a session may take: the answer waits for it.
-        self.0.client.delete(&session, left.min(Duration::from_millis(500)));
-        result
+fn post(
+    server: &Endpoint,
+    message: &[u8],
+    session: &Session<'_>,
+    deadline: Instant,
+) -> Result<Reply, HandlerError> {
+    let reply = server.ask(Ask::Post(message), session, deadline)?;
+    if reply.status.is_success() {
+        return Ok(reply);
     }
+    let message = format!("{} answered {}", server.client.host(), reply.status);
+    Err(HandlerError::new(Failure::Other, message))
+}
 
-    fn call_in(
-        &self,
-        session: &Session<'_>,
-        params: &[u8],
-        deadline: Instant,
-    ) -> Result<String, HandlerError> {
-        self.post(&rpc::notification(mcp::INITIALIZED, b"{}"), session, deadline)?;
-        let reply = self.post(&rpc::request(2, CALL, params), session, deadline)?;
-        self.result(&reply, 2, CALL)
-    }
-
-    fn post(
-        &self,
-        message: &[u8],
-        session: &Session<'_>,
-        deadline: Instant,
-    ) -> Result<Reply, HandlerError> {
-        let reply = self.0.ask(Ask::Post(message), session, deadline)?;
-        if reply.status.is_success() {
-            return Ok(reply);
-        }
-        let message = format!("{} answered {}", self.host(), reply.status);
-        Err(HandlerError::new(Failure::Other, message))
-    }
-
-    /// Returns the result of the call `id` in a reply: one message, or a stream of them.
-    fn result(&self, reply: &Reply, id: u64, method: &str) -> Result<String, HandlerError> {
-        let kind = reply.header("content-type").unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default();
-        let messages = match kind.trim() {
-            "text/event-stream" => events(&reply.body),
-            _ => vec![reply.body.clone()],
-        };
-        for message in messages {
-            match Incoming::read(&message) {
-                Incoming::Result { id: found, text } if found == id => return Ok(text),
-                Incoming::Error { id: found, error } if found == id => {
-                    let message = format!("{} answered `{method}` with {error}", self.host());
-                    return Err(HandlerError::new(Failure::Other, message));
-                }
-                Incoming::Unreadable { id: found, problem } if found == id => {
-                    return Err(self.protocol(&problem));
-                }
-                _ => {}
+/// Returns the result of the call `id` in a reply of `host`: one message, or a stream of them.
+fn result_in(host: &str, reply: &Reply, id: u64, method: &str) -> Result<String, HandlerError> {
+    let kind = reply.header("content-type").unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default();
+    let messages = match kind.trim() {
+        "text/event-stream" => events(&reply.body),
+        _ => vec![reply.body.clone()],
+    };
+    for message in messages {
+        match Incoming::read(&message) {
+            Incoming::Result { id: found, text } if found == id => return Ok(text),
+            Incoming::Error { id: found, error } if found == id => {
+                let message = format!("{host} answered `{method}` with {error}");
+                return Err(HandlerError::new(Failure::Other, message));
             }
+            Incoming::Unreadable { id: found, problem } if found == id => {
+                return Err(unusable(host, &problem));
+            }
+            _ => {}
         }
-        Err(self.protocol(&format!("it has no answer to `{method}`")))
     }
+    Err(unusable(host, &format!("it has no answer to `{method}`")))
+}
 
-    fn protocol(&self, problem: &str) -> HandlerError {
-        let message = format!("the reply of {} can't be used: {problem}", self.host());
-        HandlerError::new(Failure::Protocol, message)
-    }
+fn unusable(host: &str, problem: &str) -> HandlerError {
+    let message = format!("the reply of {host} can't be used: {problem}");
+    HandlerError::new(Failure::Protocol, message)
 }
 
 /// Returns the data of each event of a stream. The data of an event that was cut off is left out.

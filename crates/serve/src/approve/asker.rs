@@ -9,7 +9,7 @@ use hookexec::wire::parse_strict;
 use hookexec_files::bounded::read_line;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _, BufReader};
 
 use super::desk::{Answer, Choice, Desk};
@@ -55,8 +55,8 @@ impl<S: Screen> Counter<S> {
             // A caller that sends no whole line has asked nothing.
             _ => return,
         };
-        if let Ok((order, columns)) = read::<Line>(&line) {
-            write(&mut writer, &self.obey(&order, columns).await).await;
+        if let Ok(order) = read::<Order>(&line) {
+            write(&mut writer, &self.obey(&order).await).await;
             return;
         }
         let question = match Question::read(&line) {
@@ -91,19 +91,14 @@ impl<S: Screen> Counter<S> {
     async fn deny(&self, writer: &mut (impl AsyncWrite + Unpin), problem: &str) {
         self.screen.remark(&format!("a question was denied: {problem}"));
         let reason = format!("`hookexec approve` denies this question: {problem}");
-        write(writer, &denial(&reason)).await;
+        write(writer, &json!({ "decision": "deny", "reason": reason })).await;
     }
 
     /// Does what a person ordered in another terminal.
-    async fn obey(&self, order: &Order, columns: usize) -> Reply {
-        let reply = match order {
-            Order::Allow { id } => self.desk.answer(id, None, &Choice::Allow, "terminal"),
-            Order::Deny { id, reason } => {
-                self.desk.answer(id, None, &Choice::Deny(reason.join(" ")), "terminal")
-            }
-            Order::Show { id } => {
-                self.desk.question(id).map(|question| S::whole(&question, id, columns))
-            }
+    async fn obey(&self, (id, choice, columns): &Order) -> Reply {
+        let reply = match choice {
+            Some(choice) => self.desk.answer(id, None, choice, "terminal"),
+            None => self.desk.question(id).map(|question| S::whole(&question, id, *columns)),
         };
         match reply {
             Ok(done) => Reply::Done(done),
@@ -130,35 +125,9 @@ async fn write(writer: &mut (impl AsyncWrite + Unpin), answer: &impl Serialize) 
     matches!(tokio::time::timeout(PATIENCE, written).await, Ok(Ok(())))
 }
 
-fn denial(reason: &str) -> Value {
-    json!({ "decision": "deny", "reason": reason })
-}
-
-/// An order to the process that holds the questions.
-#[derive(Debug, Deserialize)]
-pub enum Order {
-    /// Lets the call run.
-    Allow {
-        /// The ID of the question.
-        id: String,
-    },
-    /// Denies the call.
-    Deny {
-        /// The ID of the question.
-        id: String,
-        /// Why; the model reads it.
-        reason: Vec<String>,
-    },
-    /// Shows all of a call whose long texts were cut.
-    Show {
-        /// The ID of the question.
-        id: String,
-    },
-}
-
-/// The line that carries an order: the order, and how wide a row of the terminal may be. A question is
-/// an object, so that none passes for an order.
-type Line = (Order, usize);
+/// An order to the process that holds the questions: the ID of one, and the decision on it, or none to show
+/// it whole in rows of that width. A question is an object, so that none passes for an order.
+pub type Order = (String, Option<Choice>, usize);
 
 /// The answer to an order.
 #[derive(Debug, Serialize, Deserialize)]
@@ -169,27 +138,12 @@ pub enum Reply {
     Refused(String),
 }
 
-/// Why an order has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum OrderError {
-    /// There is none. The text goes on from the name of the process and its path.
-    #[error(transparent)]
-    NoAnswer(#[from] NoVerdict),
-    /// It can't be read.
-    #[error("the answer is not valid: {0}")]
-    NotValid(io::Error),
-}
-
 /// Sends an [`Order`] to the process that listens at `path`, and returns its answer.
-pub async fn send(
-    path: &Path,
-    order: &impl Serialize,
-    columns: usize,
-) -> Result<Reply, OrderError> {
-    let mut line = serde_json::to_vec(&(order, columns)).unwrap_or_default();
+pub async fn send(path: &Path, order: &Order) -> Result<Reply, NoVerdict> {
+    let mut line = serde_json::to_vec(order).unwrap_or_default();
     line.push(b'\n');
     let answer = server::exchange(path, &line).await?;
-    read(&answer).map_err(OrderError::NotValid)
+    read(&answer).map_err(|error| NoVerdict::NotUnderstood(error.to_string()))
 }
 
 /// Reads a line of this conversation.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use hookexec::Decision;
 use hookexec_files::files;
 use hookexec_files::locks::locked;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -31,8 +32,8 @@ pub(super) enum DeskError {
 }
 
 /// The decision of a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Choice {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Choice {
     /// This call may run.
     Allow,
     /// It may not; why, for the model.

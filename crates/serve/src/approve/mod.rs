@@ -6,7 +6,6 @@
 
 mod asker;
 mod desk;
-mod http;
 mod page;
 mod question;
 
@@ -16,8 +15,8 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-pub use self::asker::{Counter, Order, OrderError, Reply, Screen, send};
-pub use self::desk::Desk;
+pub use self::asker::{Counter, Order, Reply, Screen, send};
+pub use self::desk::{Choice, Desk};
 pub use self::page::Page;
 pub use self::question::{Part, Question};
 use crate::server::Socket;
@@ -38,9 +37,7 @@ pub async fn visitors<S: Screen>(page: Option<(TcpListener, Page)>, counter: &Ar
         // How many requests of the page are answered at once.
         if visits.len() < 16 {
             let (page, counter) = (Arc::clone(&page), Arc::clone(counter));
-            visits.spawn(http::serve(stream, move |request| {
-                page.answer(request, peer.ip(), &counter.desk)
-            }));
+            visits.spawn(async move { page.serve(stream, peer.ip(), &counter.desk).await });
         }
     }
 }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_agents::NativeCall;
+use hookexec_calls::shell::quoted;
 use hookexec_files::bounded::{MAX_MESSAGE, read_line};
+use hookexec_project::LoadOptions;
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -83,7 +85,7 @@ impl NoVerdict {
 ///
 /// # Errors
 /// Why the server gives no verdict.
-pub async fn verdict(
+async fn verdict(
     path: &Path,
     question: Question<'_>,
     project: &Path,
@@ -116,6 +118,54 @@ pub async fn verdict(
     read_verdict(result, expected)
 }
 
+/// The result of asking a server.
+pub enum Reply {
+    /// The server has answered.
+    Verdict(Box<Verdict>),
+    /// The hooks run in this process, for the reason that is given.
+    RunHere(Option<String>),
+    /// The call fails: why, and what to do about it.
+    Fail(String),
+}
+
+/// Asks the server at `socket`, unless the project could not be found in time or the administrator has
+/// hooks. Managed hooks run in the process of the call, with all others: another program may have put
+/// its own server there, which does not know them.
+///
+/// An agent's call without its verdict fails, unless no hook can have run. For any other question the
+/// hooks then run in this process.
+pub async fn ask(
+    socket: &Path,
+    options: &LoadOptions,
+    question: Question<'_>,
+    until: Option<Instant>,
+) -> Reply {
+    if options.without_project || options.has_managed_files() {
+        return Reply::RunHere(None);
+    }
+    let must_answer = matches!(question, Question::Native(_));
+    let project = options.working_dir.as_deref().unwrap_or(Path::new(""));
+    let problem = match verdict(socket, question, project, until).await {
+        Ok(verdict) => return Reply::Verdict(Box::new(verdict)),
+        Err(problem) => problem,
+    };
+    let place = socket.display();
+    if !must_answer || problem.ran_nothing() {
+        let why = format!("the server at {place} {problem}; the hooks run without it");
+        return Reply::RunHere(Some(why));
+    }
+    Reply::Fail(format!("the server at {place} {problem}; {}", remedy(socket)))
+}
+
+/// Returns what to do about a server that gives no verdict.
+pub fn remedy(socket: &Path) -> String {
+    let socket = quoted(&socket.display().to_string());
+    format!(
+        "start it anew with `hookexec serve --socket {socket}` in the project, or take `--connect` \
+         out of the agent's settings: `hookexec uninstall AGENT`, then `hookexec install AGENT`"
+    )
+}
+
 /// Asks the server at `path` whether it would answer calls of this version in `project`. A server that
 /// hangs costs five seconds.
 ///
@@ -143,12 +193,12 @@ async fn call(
     }
     let left = left.unwrap_or(Duration::MAX);
     let stream = socket::connect(path, left.min(FIRST_SIGN)).await?;
-    let line = in_time(left, ask(stream, &request)).await?;
+    let line = in_time(left, answer_to(stream, &request)).await?;
     read_result(&line)
 }
 
 /// Sends a request and returns the line that answers it.
-async fn ask(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
+async fn answer_to(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
     let (reader, mut writer) = tokio::io::split(stream);
     in_time(FIRST_SIGN, writer.write_all(request)).await?;
     let mut lines = Lines::new(reader, MAX_MESSAGE);
@@ -172,8 +222,8 @@ async fn ask(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn is_pong(line: &[u8]) -> bool {
-    let ping = json!(Sent::Ping as u64);
-    protocol::read_object(line).is_ok_and(|message| message.get("id") == Some(&ping))
+    protocol::read_object(line)
+        .is_ok_and(|message| message.get("id") == Some(&json!(Sent::Ping as u64)))
 }
 
 /// Reads the result from the line that answers the request.
@@ -233,4 +283,22 @@ pub async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, NoVerdict> {
 
 async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     timeout(limit, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn no_server_is_asked_where_the_administrator_has_hooks() {
+        let managed = tempfile::tempdir().unwrap();
+        let mut options = LoadOptions::default();
+        options.managed_dir = Some(managed.path().into());
+        let input = Input::default();
+        let question = || Question::Own(Event::Stop, &input);
+        let ask = || ask(Path::new("/nowhere"), &options, question(), None);
+        assert!(matches!(ask().await, Reply::RunHere(Some(_))));
+        std::fs::create_dir(managed.path().join("hooks.d")).unwrap();
+        assert!(matches!(ask().await, Reply::RunHere(None)));
+    }
 }

@@ -13,6 +13,8 @@ use tokio::sync;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::protocol::{ErrorCode, Refusal};
+
 /// A configuration ready to run.
 #[derive(Debug)]
 pub struct Loaded {
@@ -73,18 +75,13 @@ impl Drop for InUse {
     }
 }
 
-/// The files have changed, and no hook may run: another file could hold the guard for this request.
-#[derive(Debug, thiserror::Error)]
-#[error("the hooks files have changed and could not be read in time")]
-pub(crate) struct NotRead;
-
 /// Adds the absent guards to the message at the start of a session, and to no other. They come last,
 /// because an agent may cut what is long.
 pub fn tell_absent(absent: &[String], verdict: &mut Verdict) {
-    if verdict.event == Event::SessionStart && !absent.is_empty() {
-        let mut said = Vec::from_iter(verdict.system_message.take());
-        said.extend(absent.iter().map(|absence| format!("hookexec: {absence}")));
-        verdict.system_message = Some(said.join("\n"));
+    if verdict.event == Event::SessionStart {
+        for absence in absent {
+            verdict.tell(&format!("hookexec: {absence}"));
+        }
     }
 }
 
@@ -104,13 +101,17 @@ impl Engine {
     pub(crate) async fn current(
         self: &Arc<Self>,
         deadline: Option<Instant>,
-    ) -> Result<Arc<InUse>, NotRead> {
+    ) -> Result<Arc<InUse>, Refusal> {
         if locked(&self.state).stamps.outdated() {
             let mut longest = Duration::from_secs(5);
             if let Some(deadline) = deadline {
                 longest = longest.min(deadline.saturating_duration_since(Instant::now()) / 2);
             }
-            timeout(longest, self.read_changes()).await.map_err(|_| NotRead)?;
+            if timeout(longest, self.read_changes()).await.is_err() {
+                // No hook may run: another file could hold the guard for this request.
+                let problem = "the hooks files have changed and could not be read in time";
+                return Err(Refusal::new(ErrorCode::Internal, problem));
+            }
         }
         Ok(self.in_use())
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-use super::engine::{Engine, Loaded, NotRead, Reading, tell_absent};
+use super::engine::{Engine, Loaded, Reading, tell_absent};
 use super::host::{self, Host};
 use super::params::Params;
 use super::protocol::{ErrorCode, Refusal, answer};
@@ -236,12 +236,6 @@ impl Server {
             return Err(Refusal::new(ErrorCode::OtherProject, message));
         }
         params.deadline()
-    }
-}
-
-impl From<NotRead> for Refusal {
-    fn from(problem: NotRead) -> Self {
-        Self::new(ErrorCode::Internal, problem.to_string())
     }
 }
 

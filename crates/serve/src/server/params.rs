@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hookexec::executor::deadline_of_hooks;
-use hookexec::lifecycle::CallerDeadline;
 use hookexec::lifecycle::{
-    DeclaredEvents, Finished, Session, SessionBuilder, SessionSource, ToolFacts, Turn, TurnEnd,
-    TurnState,
+    CallerDeadline, DeclaredEvents, Finished, Session, SessionBuilder, SessionSource, ToolFacts,
+    Turn, TurnEnd, TurnState,
 };
 use hookexec::wire::JsonObject;
 use hookexec::{Event, Input};
@@ -41,13 +40,9 @@ const IN_ALL_METHODS: [&str; 5] = ["session", "turn", "project", "version", "wit
 /// Values that belong to the host (arguments, messages, responses) are taken as they are: reading
 /// them by serde would change numbers and objects that look like serde's own.
 #[derive(Debug, Default)]
-pub(super) struct Params(JsonObject);
+pub(super) struct Params(pub(super) JsonObject);
 
 impl Params {
-    pub(super) const fn new(params: JsonObject) -> Self {
-        Self(params)
-    }
-
     /// Checks that there are only `known` ones: a misspelt parameter would be ignored.
     pub(super) fn check(&self, known: &[&str]) -> Result<(), Refusal> {
         for key in self.0.keys() {

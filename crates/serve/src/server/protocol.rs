@@ -89,7 +89,7 @@ impl Incoming {
         };
         let params = match object.remove("params").unwrap_or_default() {
             Value::Null => Params::default(),
-            Value::Object(params) => Params::new(params),
+            Value::Object(params) => Params(params),
             _ => return Err((answer_to, Refusal::params("`params` must be an object"))),
         };
         Ok(Self::Request { id, method, params })

@@ -74,7 +74,7 @@ impl<'v> Visit<'v> {
         }
         let mut installed: Vec<&AgentFile> = self.files.iter().collect();
         installed.retain(|file| file.is_installed());
-        let has_plugin = self.agent.plugin().is_some();
+        let has_plugin = self.agent.facts().plugin.is_some();
         if self.section.findings.is_empty() {
             let last = if has_plugin { self.last_seen(self.agent.events()) } else { None };
             let is_found = self.files.iter().any(AgentFile::is_found);

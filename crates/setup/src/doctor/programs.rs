@@ -58,7 +58,7 @@ fn problem(path: &Path) -> Option<String> {
 
 /// Adds what the agent's program says, if it is on the `PATH`.
 pub(super) fn add_agents(section: &mut Section, agent: Agent, files: &[AgentFile], project: &Path) {
-    let Some(Measured { program, version, .. }) = agent.measured() else { return };
+    let Some(Measured { program, version, .. }) = agent.facts().measured else { return };
     if let Some(said) = printed(program, "--version", project)
         && let Some(installed) = version_numbers(&said)
         && Some(&installed) > version_numbers(version).as_ref()

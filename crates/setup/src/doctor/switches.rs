@@ -21,7 +21,7 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
     }
     for (path, scope) in places {
         let file = value_of(&path);
-        for switch in agent.off_switches() {
+        for switch in &agent.facts().off_switches {
             if switch.file.is_some_and(|name| !path.ends_with(name)) {
                 continue;
             }
@@ -32,7 +32,7 @@ pub(super) fn add(section: &mut Section, files: &[AgentFile], project: &Path, ro
             }
         }
     }
-    for switch in agent.off_switches() {
+    for switch in &agent.facts().off_switches {
         let name = switch.name();
         if switch.off == OffValue::Variable
             && let Ok(value) = env::var(name)
@@ -64,7 +64,7 @@ fn own_files(agent: Agent, files: &[AgentFile], project: &Path) -> Places {
         }
     }
     for file in files.iter().rev() {
-        if let (Some(_), Some(package)) = (agent.plugin(), agent.package()) {
+        if let (Some(_), Some(package)) = (agent.facts().plugin, &agent.facts().package) {
             found.insert(beside(&file.path, package.file), Some(file.scope));
         }
         found.insert(file.path.clone(), Some(file.scope));

@@ -277,7 +277,7 @@ fn is_comment(key: &str) -> bool {
 fn names(agent: Agent, searches: bool, matcher: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for name in matcher.split(['|', ',']).map(str::trim) {
-        let is_tool = agent.tools().any(|(tool, _)| tool == name);
+        let is_tool = agent.toolset().named().any(|(tool, _)| tool == name);
         let is_name = !searches && consists_of(name, "_- ");
         if !is_tool && !is_name {
             return None;

@@ -210,7 +210,7 @@ fn path_in(agent: Agent, scope: Scope, project: &Path) -> Option<PathBuf> {
 /// Returns the package of hookexec that the agent says it has installed. Its sign is a file beside
 /// one of `files`, or in the home directory for an agent that has none.
 fn package(agent: Agent, files: &[AgentFile]) -> Option<AgentFile> {
-    let mark = agent.package()?;
+    let mark = agent.facts().package.as_ref()?;
     let mut places = Vec::new();
     for file in files {
         places.push((file.scope, beside(&file.path, mark.file)));

@@ -162,11 +162,17 @@ fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
     let errors = reader.errors();
     let keys: CaseKeys<'_> = reader.value(node, "")?;
     let native = keys.fields.get("from").is_some();
+    if keys.payload.is_some() != native || native && keys.input.is_some() {
+        let problem = "`from` and the agent's `payload` go together, without `input`";
+        let hint = "write `event` and `input`, or `from: AGENT` and `payload`: what the agent writes \
+                    to standard input";
+        return reader.refuse_with_hint(node, problem, hint);
+    }
     if !native && keys.fields.lacks("event") {
         reader.error_with_hint(node, "a case needs `event`", CASE_HINT);
     }
     let subject = if native {
-        read_native(reader, node, &keys).map(|call| Subject::Native(Box::new(call)))
+        read_native(reader, &keys).map(|call| Subject::Native(Box::new(call)))
     } else {
         read_own(reader, node, &keys)
     };
@@ -190,10 +196,6 @@ fn read_case(reader: &mut Reader, node: &Node) -> Option<Case> {
 
 /// Reads the event and its input in words of ours.
 fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Subject> {
-    if let Some(Payload(payload)) = keys.payload {
-        let hint = "add `from: AGENT`, or write `input` in place of `payload`";
-        reader.error_with_hint(payload, "`payload` is an agent's, and no agent is named", hint);
-    }
     let EventName(written) = keys.event.as_ref()?;
     let name = Filled::read(reader, written, "`event`")?.0;
     let Ok(event) = name.parse::<Event>() else {
@@ -215,18 +217,9 @@ fn read_own(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<Sub
 }
 
 /// Reads an agent's payload, as `run --from AGENT` does.
-fn read_native(reader: &mut Reader, node: &Node, keys: &CaseKeys<'_>) -> Option<NativeCall> {
+fn read_native(reader: &mut Reader, keys: &CaseKeys<'_>) -> Option<NativeCall> {
     let AgentName(agent) = keys.from.as_ref()?;
-    if let Some(CaseInput(input)) = keys.input {
-        let hint = "write `payload`: what the agent writes to standard input";
-        return reader.refuse_with_hint(input, "`input` does not go with `from`", hint);
-    }
-    let Some(Payload(payload)) = keys.payload else {
-        let problem = "a case with `from` needs the agent's `payload`";
-        let hint =
-            "add `payload: { hook_event_name: PreToolUse, tool_name: ..., tool_input: {...} }`";
-        return reader.refuse_with_hint(node, problem, hint);
-    };
+    let Payload(payload) = keys.payload.as_ref()?;
     let mut event = None;
     if let Some(EventName(written)) = &keys.event {
         event = Some(Filled::read(reader, written, "`event`")?.0);

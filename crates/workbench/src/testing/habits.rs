@@ -1,7 +1,6 @@
 //! Proposes an allow rule from calls of the past.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
 
 use hookexec::Input;
 use hookexec_agents::tools;
@@ -75,7 +74,7 @@ impl Habits {
     /// Returns the patterns of commands that ran often, the most frequent first.
     pub fn frequent(&self) -> Vec<(&str, usize)> {
         let mut frequent = Vec::new();
-        let redactor = Redactor::new::<OsString, OsString>([]);
+        let redactor = Redactor::default();
         for (pattern, count) in &self.counts {
             // `cargo test *` is also `cargo test`.
             if self.counts.contains_key(&format!("{pattern} *")) {

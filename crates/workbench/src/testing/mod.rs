@@ -2,7 +2,6 @@
 //! events and calls of the past, as a new hooks file judges them. Returns data and prints nothing.
 
 mod cases;
-mod compare;
 mod coverage;
 mod habits;
 mod keys;
@@ -11,10 +10,9 @@ mod replay;
 mod suite;
 
 pub use cases::{ENDING, with_case};
-pub use compare::Difference;
 pub use coverage::{Coverage, Gap, GapKind};
 pub use habits::{Habits, is_plain};
 pub use keys::cases_schema;
 pub use past::{Note, Past, PastGroup, PolicyOutcome};
 pub use replay::{Change, Replay, Replayed, is_self_contained, only_looks, stays_here};
-pub use suite::{CaseReport, FileResults, Results, Suite};
+pub use suite::{CaseReport, Difference, FileResults, Results, Suite};

@@ -9,10 +9,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hookexec_remote::receiver_socket;
-use hookexec_serve::approve::{self, Counter, Desk, OrderError, Page, Reply, callers, visitors};
+use hookexec_serve::approve::{self, Choice, Counter, Desk, Page, Reply, callers, visitors};
 use hookexec_serve::server::Socket;
 use hookexec_setup::program::KeepError;
-use serde::Serialize;
 
 use self::screen::Screen;
 use crate::console::STYLE;
@@ -115,8 +114,8 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     Ok(address)
 }
 
-/// An order to the process that holds the questions, which reads it as [`approve::Order`].
-#[derive(Debug, Serialize, clap::Subcommand)]
+/// An order to the process that holds the questions.
+#[derive(Debug, clap::Subcommand)]
 enum Order {
     /// Lets the call run
     Allow {
@@ -144,13 +143,16 @@ impl Order {
         refuse_agents()?;
         let screen = Screen::of_person()?;
         let path = receiver_socket().ok_or(KeepError::NoHome)?;
-        let sent = approve::send(&path, self, screen.columns());
-        let reply = Runtime::new()?.run(sent)?.map_err(|error| match error {
-            OrderError::NoAnswer(problem) => {
-                let problem = format!("`hookexec approve` at {} {problem}", path.display());
-                CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
-            }
-            OrderError::NotValid(_) => CommandError::internal(error.to_string()),
+        let (id, choice) = match self {
+            Self::Allow { id } => (id, Some(Choice::Allow)),
+            Self::Deny { id, reason } => (id, Some(Choice::Deny(reason.join(" ")))),
+            Self::Show { id } => (id, None),
+        };
+        let order = (id.clone(), choice, screen.columns());
+        let sent = approve::send(&path, &order);
+        let reply = Runtime::new()?.run(sent)?.map_err(|problem| {
+            let problem = format!("`hookexec approve` at {} {problem}", path.display());
+            CommandError::usage(problem).hint("`hookexec approve` must run in another terminal")
         })?;
         match reply {
             Reply::Done(done) => screen.say(&format!("{}\n", done.trim_end())),

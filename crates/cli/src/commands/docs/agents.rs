@@ -36,11 +36,11 @@ impl Args {
 
 fn described(agent: Agent) -> serde_json::Value {
     let tools: serde_json::Map<_, _> =
-        agent.tools().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
+        agent.toolset().named().map(|(name, kinds)| (name.to_owned(), kinds.into())).collect();
     serde_json::json!({
         "name": agent.name(),
         "title": agent.title(),
-        "measured": agent.measured().map(|measured| measured.version),
+        "measured": agent.facts().measured.map(|measured| measured.version),
         "events": agent.events(),
         "tools": tools,
     })
@@ -53,7 +53,7 @@ fn section(agent: Agent) -> String {
 
 /// Says what the table rests on.
 pub(crate) fn measured(agent: Agent) -> String {
-    match agent.measured() {
+    match agent.facts().measured {
         Some(Measured { version, .. }) => format!("Measured with version {version}."),
         None => "Documented only: no client was at hand.".to_owned(),
     }
@@ -61,7 +61,8 @@ pub(crate) fn measured(agent: Agent) -> String {
 
 /// Says what turns the agent's hooks off, as `doctor` finds it.
 pub(crate) fn off(agent: Agent) -> String {
-    let mut causes: Vec<String> = agent.off_switches().iter().map(ToString::to_string).collect();
+    let mut causes: Vec<String> =
+        agent.facts().off_switches.iter().map(ToString::to_string).collect();
     if let Some(layout) = agent.settings() {
         causes.extend(match layout.intolerance {
             Intolerance::Members | Intolerance::Entries => {

@@ -72,7 +72,7 @@ impl Args {
         let mut ran = None;
         if !self.no_run {
             let runtime = Runtime::new()?;
-            ran = Some(runtime.run(Box::pin(subject.dispatch_with_course(&executor)))?);
+            ran = Some(runtime.run(Box::pin(subject.try_out(&executor, true)))?);
             let _ = runtime.run(finish(&executor));
         }
         let explained = Explained::new(&executor, &subject, ran);

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hookexec::{Config, Event};
 use hookexec_project::log::Record;
-use hookexec_workbench::records::{self, Statistics, word};
-use hookexec_workbench::report::Report;
+use hookexec_workbench::records::{self, Report, Statistics, word};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, SpanRelativeTo, Timestamp};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hookexec_files::files;
 use hookexec_files::template::filled;
-use hookexec_workbench::report::Report;
+use hookexec_workbench::records::Report;
 
 use crate::console::STYLE;
 use crate::error::{CommandError, OrCommandError as _, unwritable};

@@ -7,8 +7,7 @@ use hookexec::Decision;
 use hookexec::wire::HookStatus;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
-use hookexec_workbench::records::{Statistics, shown, word};
-use hookexec_workbench::report::about;
+use hookexec_workbench::records::{Statistics, about, shown, word};
 
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, PLAIN, counted};
 use crate::console::table::Table;

@@ -16,8 +16,7 @@ use hookexec_files::locks::locked;
 use hookexec_files::text::shortened;
 use hookexec_project::log::Record;
 use hookexec_setup::doctor::version_numbers;
-use hookexec_workbench::records::Statistics;
-use hookexec_workbench::report::{Report, about_call};
+use hookexec_workbench::records::{Report, Statistics, about_call};
 use hookexec_workbench::testing::{
     Habits, Past, PastGroup, PolicyOutcome, Replay, is_self_contained, stays_here,
 };
@@ -72,8 +71,8 @@ impl Survey {
         files: &[PathBuf],
         project: Option<&Path>,
     ) -> Result<Self, CommandError> {
-        let Some(transcripts) = agent.transcripts() else {
-            let known = Agent::all().filter(|agent| agent.transcripts().is_some());
+        let Some(transcripts) = &agent.facts().transcripts else {
+            let known = Agent::all().filter(|agent| agent.facts().transcripts.is_some());
             let known: Vec<&str> = known.map(Agent::name).collect();
             let hint = format!("they can be read of {}", known.join(", "));
             let problem = format!("the transcripts of {} can't be read", agent.title());
@@ -366,7 +365,8 @@ impl Work<'_> {
         if !transcript.is_known {
             self.found.note("of an unknown form", path.to_string());
         }
-        if let (Some(version), Some(measured)) = (&transcript.version, self.survey.agent.measured())
+        if let (Some(version), Some(measured)) =
+            (&transcript.version, self.survey.agent.facts().measured)
             && version_numbers(version) > version_numbers(measured.version)
         {
             let about = format!("newer than {}, whose form is known", measured.version);

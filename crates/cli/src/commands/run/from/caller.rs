@@ -33,7 +33,7 @@ impl Caller {
     pub(crate) fn fail(&self, message: &str) -> Exit {
         // Exit code 2 with a reason on standard error is a denial for every agent.
         let agent = self.agent.unwrap_or(Agent::ClaudeCode);
-        give(&hookexec_agents::failure(agent, self.native(), None, message))
+        give(&hookexec_agents::failure(agent, self.native(), None, None, message))
     }
 
     pub(super) fn native(&self) -> Option<&'static str> {

@@ -108,7 +108,7 @@ impl Work {
                 let _ = self.load();
                 let native = native.or_else(|| request.caller.native());
                 let (executor, problem) = (self.executor.as_ref(), problem.to_string());
-                return hookexec_agents::failure(request.agent, native, executor, &problem);
+                return hookexec_agents::failure(request.agent, native, None, executor, &problem);
             }
         };
         let mut verdict = match self.verdict(call).await {
