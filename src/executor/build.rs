@@ -73,10 +73,10 @@ impl Executor {
     /// # Errors
     /// All mistakes of the configuration, as in [`ExecutorBuilder::build`].
     pub fn successor(&self, config: Config) -> Result<Self, Diagnostics> {
-        let mut builder = Self::builder(config).registry(Registry::clone(&self.registry));
-        builder.working_dir = Some(self.working_dir.clone());
-        builder.env = Some(Arc::clone(&self.env));
-        builder.counts = Some(Arc::clone(&self.counts));
+        let HandlerEnv { working_dir, env, registry, counts, .. } = self.environment.clone();
+        let mut builder = Self::builder(config).registry(Arc::unwrap_or_clone(registry));
+        builder.working_dir = Some(working_dir);
+        (builder.env, builder.counts) = (Some(env), Some(counts));
         builder.blocks = self.capacity.blocks;
         let mut next = builder.build()?;
         next.take_over(self);
@@ -175,6 +175,7 @@ impl ExecutorBuilder {
     pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
+        let working_dir = std::path::absolute(&working_dir).unwrap_or(working_dir);
         let env = self.env.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()));
         let registry = Arc::new(self.registry);
         let recorder = registry.make_recorder.and_then(|make| make(&self.config, &env));
@@ -187,8 +188,7 @@ impl ExecutorBuilder {
         // process. So it repeats until no more files are broken.
         let (environment, handlers, mut problems) = loop {
             let environment = HandlerEnv {
-                working_dir: std::path::absolute(&working_dir)
-                    .unwrap_or_else(|_| working_dir.clone()),
+                working_dir: working_dir.clone(),
                 env: Arc::clone(&env),
                 processes: Arc::new(Processes::new(processes.clone(), &working_dir, &env)),
                 registry: Arc::clone(&registry),
@@ -218,12 +218,8 @@ impl ExecutorBuilder {
         let executor = Executor {
             plans: plans.collect(),
             configured,
-            working_dir,
+            environment,
             describer: registry.describer,
-            processes: environment.processes,
-            registry,
-            env,
-            counts,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             recorder,
             capacity: Arc::new(Capacity { blocks: self.blocks, ..Capacity::default() }),

@@ -76,7 +76,6 @@ impl<'e> Evaluation<'e> {
             stages,
             versions: Versions::new(input, events.len(), executor.describer, options.describe_tool),
             deadlines,
-            observer: options.observer,
             asked_by: options.asked_by,
             given_up: None,
         };
