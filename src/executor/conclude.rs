@@ -47,7 +47,7 @@ pub struct Decided {
 impl Decided {
     /// Returns what is decided where no hook is for `events`.
     pub(crate) fn no_opinion(events: &[Event]) -> Self {
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         let verdict = Verdict::no_opinion(event);
         Self { verdicts: Vec::new(), verdict, rewritten: None, course: None }
     }
@@ -218,8 +218,7 @@ impl Evaluation<'_> {
         for outcome in outcomes {
             said.push((self.moment.bound(outcome.hook), outcome));
         }
-        let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
-        let mut whole = fold_all(event, &said, true);
+        let mut whole = fold_all(self.moment.stages[0].event, &said, true);
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
         // Events that no hook could be asked about.

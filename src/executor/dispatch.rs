@@ -198,7 +198,7 @@ impl Executor {
             }
         }
         evaluation.give_up(why);
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         evaluation.conclude(false).into_verdict(event)
     }
 
@@ -249,7 +249,7 @@ impl Executor {
         let verdict = match (concluded.whole, verdicts.first()) {
             (Some(whole), _) => *whole,
             (None, Some(only)) => only.clone(),
-            (None, None) => Verdict::no_opinion(*events.first().unwrap_or(&Event::Notification)),
+            (None, None) => Verdict::no_opinion(events.first().copied().unwrap_or_default()),
         };
         Decided { verdicts, verdict, rewritten, course }
     }

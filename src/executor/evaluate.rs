@@ -60,7 +60,7 @@ impl<'e> Evaluation<'e> {
         input: &'e Input,
         options: &DispatchOptions<'e>,
     ) -> Self {
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         let input = match events {
             [only] => executor.complete(*only, input),
             _ => executor.complete(input.hook_event_name.unwrap_or(event), input),

@@ -6,7 +6,7 @@ use super::ask::HookId;
 use super::select::Bound;
 use super::versions::Version;
 use crate::wire::claude_code::decision_of;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, widest};
+use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join_new_lines, widest};
 
 /// The outcome of one hook that was asked about one version of the input.
 #[derive(Debug, Clone)]
@@ -111,11 +111,11 @@ impl Outcome {
             both.reason = output.reason;
             both.claude_code.retain(|key, _| decision_of(key).is_none());
         } else if is_as_strict {
-            add_text(&mut both.reason, output.reason);
+            join_new_lines(&mut both.reason, output.reason.as_deref());
         }
         both.stop = widest(both.stop.take(), output.stop);
-        add_text(&mut both.additional_context, output.additional_context);
-        add_text(&mut both.system_message, output.system_message);
+        join_new_lines(&mut both.additional_context, output.additional_context.as_deref());
+        join_new_lines(&mut both.system_message, output.system_message.as_deref());
         both.summary = both.summary.take().or(output.summary);
         both.respond = both.respond.take().or(output.respond);
         both.by = both.by.take().or(output.by);
@@ -220,13 +220,6 @@ const fn severity(status: HookStatus) -> u8 {
         HookStatus::Blocked => 2,
         HookStatus::Error => 3,
         HookStatus::Failed => 4,
-    }
-}
-
-/// Adds a text on a line of its own, unless it is there already.
-fn add_text(before: &mut Option<String>, text: Option<String>) {
-    if *before != text {
-        join(before, text);
     }
 }
 

@@ -1,12 +1,8 @@
 //! Decides whether a tool call may be executed: every stage before the tool, and an approval that is
 //! bound to exactly what was shown.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-
-use futures_util::FutureExt as _;
-use serde_json::Value;
 
 use super::cancel::Cancellation;
 use super::outcome::{DeniedBy, ToolEnd, Trail, reason};
@@ -17,6 +13,7 @@ use crate::event::Event;
 use crate::executor::{BEFORE_TOOL, DispatchOptions};
 use crate::handler::BoxFuture;
 use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
+use futures_util::FutureExt as _;
 
 /// A tool call on its way to a decision.
 pub(super) struct Decider<'a> {
@@ -256,7 +253,7 @@ pub struct ApprovalRequest {
     pub(super) call: ToolCall,
     /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
     pub(super) reasons: Vec<(Option<Event>, String)>,
-    pub(super) metadata: BTreeMap<String, Value>,
+    pub(super) metadata: JsonObject,
 }
 
 impl ApprovalRequest {
@@ -281,7 +278,7 @@ impl ApprovalRequest {
     }
 
     /// Returns the metadata that hooks attached.
-    pub const fn metadata(&self) -> &BTreeMap<String, Value> {
+    pub const fn metadata(&self) -> &JsonObject {
         &self.metadata
     }
 

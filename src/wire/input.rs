@@ -54,8 +54,8 @@ macro_rules! input {
 input! {
     /// The input of one event: what a hook reads as one JSON object.
     ///
-    /// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
-    /// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
+    /// `session_id`, `cwd` and, for a hook, `hook_event_name` are always present in the JSON; every other
+    /// field is left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
     {
         /// The session the event belongs to.
         session_id: String;
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_long_numbers_survive() {
-        let text = r#"{"session_id":"s","cwd":"","hook_event_name":null,"tool_input":{"n":12345678901234567890123},"id":99999999999999999999999,"x":[1.50]}"#;
+        let text = r#"{"session_id":"s","cwd":"","tool_input":{"n":12345678901234567890123},"id":99999999999999999999999,"x":[1.50]}"#;
         let input: Input = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&input).unwrap(), text);
     }

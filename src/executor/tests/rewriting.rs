@@ -122,8 +122,10 @@ async fn a_rewrite_that_a_denial_cost_its_turn_is_told() {
 
 #[tokio::test]
 async fn judges_that_rewrite_take_turns_in_the_next_round() {
-    let settle =
-        |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
+    let settle = |key: &str| {
+        let answer = json!({"hook_specific_output": {"updated_input": {key: 1}}});
+        Hook { name: Some(key.to_owned()), ..say(PreToolUse, &answer) }
+    };
     let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
     assert!(settled.allowed);
     let expected = json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1});
