@@ -15,8 +15,21 @@ use crate::handler::BoxFuture;
 use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
 use futures_util::FutureExt as _;
 
-/// A tool call on its way to a decision.
-pub(super) struct Decider<'a> {
+/// A tool call about to be driven through its stages.
+///
+/// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
+///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
+///   `post_tool_use`, `tool_response_transform`.
+/// * Rewrites: the hooks of all events before the tool decide together, and so do those of all events
+///   after it ([`Executor`](crate::Executor) says how).
+/// * Answers in the tool's place: the tool, its approval and the hooks after it are left out. If a hook
+///   asked, approval comes first.
+/// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
+/// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
+///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
+///   the tool was running.
+#[must_use = "a tool call does nothing before `run` or `begin` is called"]
+pub struct ToolRun<'a> {
     pub(super) scope: Scope,
     pub(super) call: ToolCall,
     /// Why the host asks, unless a hook allows the call.
@@ -28,7 +41,7 @@ pub(super) struct Decider<'a> {
     original: Option<JsonObject>,
 }
 
-impl Decider<'_> {
+impl ToolRun<'_> {
     pub(super) fn new(scope: Scope, mut call: ToolCall) -> Self {
         if call.facts == ToolFacts::default() {
             call.facts = scope.session.facts_of(&call.name);
@@ -38,7 +51,7 @@ impl Decider<'_> {
             call,
             asks: None,
             approver: None,
-            cancel: Cancellation::Never,
+            cancel: Cancellation::never(),
             trail: Trail::default(),
             original: None,
         }

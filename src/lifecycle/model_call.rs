@@ -84,7 +84,7 @@ pub struct PendingModel<'a> {
 impl<'a> ModelCall<'a> {
     pub(super) fn new(scope: Scope, mut request: ModelRequest) -> Self {
         request.model = request.model.or_else(|| scope.session.common.model_id.clone());
-        Self { scope, request, cancel: Cancellation::Never }
+        Self { scope, request, cancel: Cancellation::never() }
     }
 
     /// Sets a future that ends when the host cancels: hooks and the call itself are dropped then.

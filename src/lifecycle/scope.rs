@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
+use super::decide::ToolRun;
 use super::model_call::{Compaction, CompactionSource, ModelCall, ModelRequest};
 use super::outcome::{Outcome, Refused, Trail};
 use super::tool_call::{ToolCall, ToolFacts};
-use super::tool_run::{Batch, ToolRun};
+use super::tool_run::Batch;
 use super::turn::{TurnEnd, TurnState};
 use crate::event::Event;
 use crate::executor::{Decided, DispatchOptions, Executor};

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use hookexec_files::json::is_longer_than;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -167,11 +166,6 @@ impl Input {
     pub fn with_session(mut self, session_id: impl Into<String>) -> Self {
         self.session_id = session_id.into();
         self
-    }
-
-    /// Returns whether its JSON has more than `bytes`.
-    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
-        is_longer_than(self, bytes)
     }
 
     /// Returns the tool's name, or an empty string.

@@ -1,7 +1,7 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -116,54 +116,15 @@ impl Handler for CommandHandler {
     }
 
     fn remedy(&self) -> Option<&str> {
-        self.remedy.get_or_init(|| self.remedy_of_files()).as_deref()
+        let remedy = self.remedy.get_or_init(|| {
+            let misplaced = self.launch.path_from_config(&self.config_dir);
+            misplaced.or_else(|| self.launch.windows_line_ends())
+        });
+        remedy.as_deref()
     }
 }
 
 impl CommandHandler {
-    /// Returns what to do about a file that the command names: it is looked for in the wrong directory,
-    /// or it has the line ends of Windows.
-    fn remedy_of_files(&self) -> Option<String> {
-        let Launch { directory, .. } = &self.launch;
-        place::path_from_config(&self.words(), directory, &self.config_dir)
-            .or_else(|| self.windows_line_ends())
-    }
-
-    fn windows_line_ends(&self) -> Option<String> {
-        let Launch { directory, environment, .. } = &self.launch;
-        place::windows_line_ends(&self.words(), directory, environment)
-    }
-
-    /// Returns the words in which files may be named.
-    fn words(&self) -> Vec<&str> {
-        let Launch { program, arguments, directory, .. } = &self.launch;
-        let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        if let Ok(file) = program.file()
-            && let Ok(file) = file.strip_prefix(directory)
-        {
-            words.insert(0, file.to_str().unwrap_or_default());
-        }
-        words
-    }
-
-    /// Returns a warning of a command that ended with this code. A shell ends with the code of a denial
-    /// itself if it can't read a script.
-    fn warning(&self, code: i32, leaked: &[&str]) -> Option<String> {
-        if ExitCode::of(code) == ExitCode::Blocks
-            && let Some(remedy) = self.windows_line_ends()
-        {
-            return Some(remedy);
-        }
-        leak_warning(leaked)
-    }
-
-    /// Returns the script that the command names, if it is not there and its interpreter said so.
-    fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
-        let Launch { directory, environment, .. } = &self.launch;
-        let stderr = String::from_utf8_lossy(stderr);
-        place::missing_script(&self.words(), &stderr, directory, environment)
-    }
-
     /// Runs the command once.
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
@@ -189,14 +150,18 @@ impl CommandHandler {
             End::Exited(status) => match status.code() {
                 Some(code)
                     if ExitCode::of(code) == ExitCode::Blocks
-                        && let Some(script) = self.missing_script(&stderr) =>
+                        && let Some(script) = self.launch.missing_script(&stderr) =>
                 {
                     (Failure::Other, format!("its script `{}` does not exist", script.display()))
                 }
                 Some(code) => {
-                    let exited = Exited::new(code, stdout, stderr);
-                    let warning = self.warning(code, &exchange.leaked());
-                    return Ok(Exited { warning, ..exited });
+                    // A shell ends with the code of a denial itself if it can't read a script.
+                    let mut warning = None;
+                    if ExitCode::of(code) == ExitCode::Blocks {
+                        warning = self.launch.windows_line_ends();
+                    }
+                    let warning = warning.or_else(|| leak_warning(&exchange.leaked()));
+                    return Ok(Exited { warning, ..Exited::new(code, stdout, stderr) });
                 }
                 // Its text names the signal.
                 None => (
