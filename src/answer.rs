@@ -101,12 +101,11 @@ pub(crate) const MAX_ASYNC_LINE: usize = 256;
 /// `{"async": true}`.
 pub(crate) fn asks_for_background(output: &[u8]) -> bool {
     let line = trimmed(output).split(|byte| *byte == b'\n').next().unwrap_or_default();
-    line.starts_with(b"{")
-        && line.len() <= MAX_ASYNC_LINE
-        && std::str::from_utf8(line)
-            .ok()
-            .and_then(|line| parse_strict(line).ok())
-            .is_some_and(|line| line.get("async") == Some(&Value::Bool(true)))
+    if !line.starts_with(b"{") || line.len() > MAX_ASYNC_LINE {
+        return false;
+    }
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    matches!(parse_strict(line), Ok(line) if line["async"] == true)
 }
 
 fn answer(bytes: &[u8]) -> Result<Output, WireError> {

@@ -122,14 +122,6 @@ impl Exited {
 }
 
 impl HandlerResult {
-    /// Returns the finished answer, unless the executor reads it from what a program wrote.
-    pub fn output(&self) -> Option<&Output> {
-        match &self.answer {
-            HandlerAnswer::Output(output) => Some(output),
-            HandlerAnswer::Exited(_) | HandlerAnswer::Each(_) => None,
-        }
-    }
-
     /// Returns the exit code, the standard output and the standard error of a program that exited.
     pub fn program(&self) -> Option<(i32, &[u8], &[u8])> {
         match &self.answer {

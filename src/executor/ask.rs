@@ -196,10 +196,9 @@ impl<'e> Moment<'e> {
         if is_over {
             let answered: Vec<HookId> = answers[from..].iter().map(|answer| answer.hook).collect();
             let left = asked.iter().filter(|asked| !answered.contains(&asked.hook));
-            answers.extend(left.map(|asked| {
-                let why = "another hook answered first";
-                asked.answer(Outcome::skipped(asked.hook.index, why))
-            }));
+            answers.extend(
+                left.map(|asked| asked.answer(Outcome::skipped("another hook answered first"))),
+            );
         }
         answers[from..].sort_by_key(|answer| (answer.hook, answer.version));
     }
@@ -255,7 +254,7 @@ impl<'e> Moment<'e> {
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(Ran::NotForInput) => {
-                let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
+                let skipped = Outcome::skipped("its `when` does not hold");
                 spans::tell_outcome(&span, &skipped);
                 return None;
             }

@@ -293,8 +293,7 @@ fn bind(
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
         let dialect = environment.registry.dialect_of(&hook);
         let limit_group = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
-        let index = hooks.len();
-        hooks.push(Bound { hook, handler, index, identity, limit_group, runs, dialect });
+        hooks.push(Bound { hook, handler, identity, limit_group, runs, dialect });
     }
 }
 
@@ -314,9 +313,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
             hook.location = file.location.clone();
             hook.on_error = file.on_error;
             hook.untrusted = Some(file.untrusted());
-            let hooks = &mut hooks_of[event.index()];
-            hooks.push(Bound {
-                index: hooks.len(),
+            hooks_of[event.index()].push(Bound {
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,

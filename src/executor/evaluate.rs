@@ -204,12 +204,8 @@ impl<'e> Evaluation<'e> {
     fn waiting(&self, order: &[HookId]) -> usize {
         let mut waiting = 0;
         for hook in order {
-            if self.failed_in_turn.contains(hook) {
-                continue;
-            }
-            if self.moment.matches(*hook, self.last) {
-                waiting += 1;
-            }
+            let is_out = self.failed_in_turn.contains(hook);
+            waiting += usize::from(!is_out && self.moment.matches(*hook, self.last));
         }
         waiting
     }

@@ -190,7 +190,6 @@ mod laws {
                 Command::Text(format!("hook {index}")),
             )),
             handler: Arc::new(Silent),
-            index,
             identity: index,
             limit_group: index,
         };
@@ -211,7 +210,7 @@ mod laws {
         let stop = proptest::option::of((any::<bool>(), "[a-z]{0,2}"));
         (decision(), text(), text(), text(), stop, any::<bool>()).prop_map(
             |(decision, reason, context, warning, stop, failed_open)| {
-                let mut outcome = Outcome::none(0);
+                let mut outcome = Outcome::none();
                 *outcome.output = Output {
                     decision,
                     reason,
@@ -250,7 +249,7 @@ mod laws {
         let approval = || {
             let decision = json!({"behavior": "allow", "updatedPermissions": []});
             let answer = json!({"hook_specific_output": {"decision": decision}});
-            Outcome::of(0, Box::new(Output::from_value(answer).unwrap()))
+            Outcome::of(Box::new(Output::from_value(answer).unwrap()))
         };
         let given = |outcome| {
             let verdict = fold(Event::PermissionRequest, &hooks(1), &[outcome]);
@@ -261,14 +260,15 @@ mod laws {
         rewritten.drop_permission("late");
         assert!(!given(rewritten));
         // A denial takes the place of the allow, and of what came with it.
-        let second = Outcome::of(0, Box::new(Output::deny("no")));
+        let second = Outcome::of(Box::new(Output::deny("no")));
         assert!(!given(approval().with_next(second)));
     }
 
     proptest! {
         #[test]
         fn adding_a_denial_never_yields_permission(mut outcomes in outcomes(), at in 0_usize..6) {
-            let mut denial = Outcome::none(outcomes.len());
+            let mut denial = Outcome::none();
+            denial.hook.index = outcomes.len();
             *denial.output = Output::deny("no");
             outcomes.insert(at.min(outcomes.len()), denial);
             let verdict = folded(&outcomes);
@@ -288,7 +288,8 @@ mod laws {
         #[test]
         fn a_hook_without_an_opinion_changes_nothing_but_the_report(outcomes in outcomes()) {
             let mut more = outcomes.clone();
-            more.push(Outcome::none(outcomes.len()));
+            more.push(Outcome::none());
+            more[outcomes.len()].hook.index = outcomes.len();
             let mut with = folded(&more);
             with.hooks.pop();
             let mut without = folded(&outcomes);

@@ -11,6 +11,7 @@ use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join_ne
 /// The outcome of one hook that was asked about one version of the input.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
+    /// The hook, and the version that it was asked about: set by the one who asked it.
     pub(super) hook: HookId,
     pub(super) version: Version,
     /// The version that its rewrite made, once it was applied.
@@ -42,15 +43,15 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// Returns the outcome of a hook that has no opinion.
-    pub(super) fn none(index: usize) -> Self {
-        Self::of(index, Box::default())
+    pub(super) fn none() -> Self {
+        Self::of(Box::default())
     }
 
     /// Returns the outcome of a hook that gave an answer. Each field is listed: the default of all would
     /// allocate an answer only to drop it.
-    pub(super) fn of(index: usize, output: Box<Output>) -> Self {
+    pub(super) fn of(output: Box<Output>) -> Self {
         Self {
-            hook: HookId { place: 0, index },
+            hook: HookId { place: 0, index: 0 },
             version: Version::ORIGINAL,
             made: None,
             repeated: false,
@@ -71,8 +72,8 @@ impl Outcome {
     }
 
     /// Returns the outcome of a hook that did not run.
-    pub(super) fn skipped(index: usize, why: impl Into<String>) -> Self {
-        Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none(index) }
+    pub(super) fn skipped(why: impl Into<String>) -> Self {
+        Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none() }
     }
 
     /// Returns whether the hook gave no valid answer.

@@ -20,8 +20,6 @@ const MAX_TOOL_NAME: usize = 1024;
 pub(crate) struct Bound {
     pub(crate) hook: Arc<Hook>,
     pub(crate) handler: Arc<dyn Handler>,
-    /// Its place among the hooks of its event.
-    pub(crate) index: usize,
     /// Equal for identical hooks.
     pub(crate) identity: usize,
     /// Equal for hooks that share a `max_parallel`.

@@ -120,8 +120,8 @@ impl SessionBuilder {
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let executor = executor.into();
         executor.start_processes();
-        let owed = Owed::new(&self.common.session_id, DROPPED, true);
-        let mut session = Session { owed, ..self.attach(executor) };
+        let mut session = self.attach(executor);
+        session.owed.is_due = true;
         if !session.executor().unfired_told.swap(true, Ordering::Relaxed) {
             for hook in &session.unfired {
                 tracing::warn!("{hook}");

@@ -139,7 +139,7 @@ impl Turn {
     pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
         opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
         self.opening = opening;
-        self.owed = Owed::new(self.id(), DROPPED, true);
+        self.owed.is_due = true;
         self
     }
 

@@ -45,7 +45,7 @@ async fn a_child_that_exits_before_it_greets_says_why() {
     let (error, _) = failure("pass", "").await;
     assert!(error.contains("exited with code 0"), "{error}");
     let (error, _) = failure("os.kill(os.getpid(), 9)", "").await;
-    assert!(error.contains("signal 9 (SIGKILL)"), "{error}");
+    assert!(error.contains("signal: 9 (SIGKILL)"), "{error}");
 }
 
 #[tokio::test]

@@ -22,7 +22,6 @@ use super::processes::Counters;
 use crate::config::Process;
 use crate::handlers::command::launch::{Launch, LaunchError};
 use crate::locks::locked;
-use crate::platform::system::ending_signal;
 use hookexec_files::group::Stream;
 
 /// A running child and the task of its minder.
@@ -226,7 +225,8 @@ impl Minder {
                 // A child that exits with 0 and owes no reply may be started again at once.
                 Some(0) => ("it exited with code 0".to_owned(), connection.calls().owes()),
                 Some(code) => (format!("it exited with code {code}"), true),
-                None => (format!("it was ended by signal {}", signal_name(status)), true),
+                // Its text names the signal.
+                None => (format!("it was ended by a {status}"), true),
             },
         }
     }
@@ -322,13 +322,4 @@ async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
     })
     .await
-}
-
-fn signal_name(status: ExitStatus) -> String {
-    // The standard library's text is `signal: 9 (SIGKILL)`.
-    let text = status.to_string();
-    match text.strip_prefix("signal: ") {
-        Some(name) => name.to_owned(),
-        None => ending_signal(status).map_or(text, |signal| signal.to_string()),
-    }
 }
