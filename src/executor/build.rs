@@ -23,7 +23,7 @@ use crate::registry::{HandlerEnv, Registry};
 const FAILED_FILE: &str = "hooks_file";
 
 /// Builds an [`Executor`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "nothing is built before `build` is called"]
 pub struct ExecutorBuilder {
     config: Config,
@@ -34,8 +34,6 @@ pub struct ExecutorBuilder {
     counts: Option<Arc<Counts>>,
     /// Whether work that blocks runs where the event is dispatched.
     blocks: bool,
-    /// Whether the executor will run hooks; false if it is only inspected.
-    runs: bool,
 }
 
 /// The findings about the hooks of a configuration.
@@ -51,15 +49,7 @@ pub struct Inspection {
 impl Executor {
     /// Returns a builder for `config`.
     pub fn builder(config: Config) -> ExecutorBuilder {
-        ExecutorBuilder {
-            config,
-            registry: Registry::new(),
-            working_dir: None,
-            env: None,
-            counts: None,
-            blocks: false,
-            runs: false,
-        }
+        ExecutorBuilder { config, ..ExecutorBuilder::default() }
     }
 
     /// Returns the executor of another configuration, such as the next version of the file, with the
@@ -89,9 +79,7 @@ impl Executor {
         let place = problems.iter().find_map(|problem| problem.location.clone());
         let place = place.unwrap_or_else(|| Location::of_file("hooks.yaml".as_ref()));
         let failed = vec![FailedFile::unloadable(place, problems.iter())];
-        let mut builder = Self::builder(Config { failed, ..Config::default() });
-        builder.runs = true;
-        builder.build_partially().0
+        Self::builder(Config { failed, ..Config::default() }).build_partially(true).0
     }
 }
 
@@ -150,10 +138,9 @@ impl ExecutorBuilder {
     /// When a hook of another file, or of the program itself, can't be built: its type or builtin is
     /// unknown, or a handler refuses its definition. All such problems come at once, each with its place.
     pub fn build(mut self) -> Result<Executor, Diagnostics> {
-        self.runs = true;
         self.config.processes.retain(|_, process| !process.untrusted);
         let warnings = std::mem::take(&mut self.config.warnings);
-        let (executor, diagnostics) = self.build_partially();
+        let (executor, diagnostics) = self.build_partially(true);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
@@ -166,13 +153,13 @@ impl ExecutorBuilder {
     /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval
     /// are built, to show what an approval would bring. Nothing is started.
     pub fn inspect(self) -> Inspection {
-        let (executor, problems) = self.build_partially();
+        let (executor, problems) = self.build_partially(false);
         Inspection { hooks: executor.configured, problems }
     }
 
-    /// Builds what can be built, and returns the problems of the rest. If the executor is only
-    /// inspected, approvals and failed files are ignored, to show what an approval would bring.
-    pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
+    /// Builds what can be built, and returns the problems of the rest. Unless the executor `runs`, approvals
+    /// and failed files are ignored, to show what an approval would bring.
+    fn build_partially(self, runs: bool) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
         let working_dir = std::path::absolute(&working_dir).unwrap_or(working_dir);
@@ -194,10 +181,9 @@ impl ExecutorBuilder {
                 registry: Arc::clone(&registry),
                 counts: Arc::clone(&counts),
             };
-            let (handlers, problems) = build_handlers(&environment, &configured, self.runs);
-            let broken = broken_files(&problems, |layer| {
-                self.runs && layer.may_fail(self.config.named_may_fail)
-            });
+            let (handlers, problems) = build_handlers(&environment, &configured, runs);
+            let broken =
+                broken_files(&problems, |layer| runs && layer.may_fail(self.config.named_may_fail));
             if broken.is_empty() {
                 break (environment, handlers, problems);
             }
@@ -208,7 +194,7 @@ impl ExecutorBuilder {
             failed.extend(broken);
         };
         let mut hooks_of: Vec<Vec<Bound>> = Event::all().map(|_| Vec::new()).collect();
-        if self.runs {
+        if runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &environment, &mut hooks_of);
@@ -239,20 +225,16 @@ fn build_handlers(
     hooks: &[Arc<Hook>],
     runs: bool,
 ) -> (Vec<Option<Arc<dyn Handler>>>, Diagnostics) {
-    let mut problems = Diagnostics::default();
-    let build = |hook: &Arc<Hook>| {
+    let (mut handlers, mut problems) = (Vec::with_capacity(hooks.len()), Diagnostics::default());
+    for hook in hooks {
         if runs && hook.untrusted.is_some() {
-            return Some(Arc::new(Refusal) as Arc<dyn Handler>);
+            handlers.push(Some(Arc::new(Refusal) as Arc<dyn Handler>));
+            continue;
         }
-        match environment.registry.build(environment, hook) {
-            Ok(handler) => Some(handler),
-            Err(mistakes) => {
-                problems.extend(mistakes);
-                None
-            }
-        }
-    };
-    (hooks.iter().map(build).collect(), problems)
+        let built = environment.registry.build(environment, hook);
+        handlers.push(built.map_err(|mistakes| problems.extend(mistakes)).ok());
+    }
+    (handlers, problems)
 }
 
 /// Returns the files with problems of the layers that may fail. The other problems are the caller's.

@@ -87,7 +87,7 @@ impl Interpreter<'_> {
                 None => next,
             });
         }
-        let mut all = all.unwrap_or_else(|| Outcome::none());
+        let mut all = all.unwrap_or_else(Outcome::none);
         all.output.updated_tool_response = response;
         if !all_allow {
             all.drop_permission("it is not for every file of the call");

@@ -5,8 +5,10 @@ use std::time::Duration;
 use super::ask::HookId;
 use super::select::Bound;
 use super::versions::Version;
-use crate::wire::claude_code::decision_of;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join_new_lines, widest};
+use crate::wire::{
+    Decision, HookReport, HookStatus, Mode, Output, Usage, add_new, claude_code, join_new_lines,
+    widest,
+};
 
 /// The outcome of one hook that was asked about one version of the input.
 #[derive(Debug, Clone)]
@@ -107,10 +109,12 @@ impl Outcome {
             self.stderr = next.stderr;
         }
         let both = &mut self.output;
+        claude_code::absorb(
+            &mut both.claude_code, both.decision, output.claude_code, output.decision,
+        );
         if is_stricter {
             both.decision = output.decision;
             both.reason = output.reason;
-            both.claude_code.retain(|key, _| decision_of(key).is_none());
         } else if is_as_strict {
             join_new_lines(&mut both.reason, output.reason.as_deref());
         }
@@ -122,19 +126,11 @@ impl Outcome {
         both.by = both.by.take().or(output.by);
         both.metadata.extend(output.metadata);
         both.suppress_output |= output.suppress_output;
-        for (key, value) in output.claude_code {
-            let of = decision_of(&key);
-            if of.is_none() || of == both.decision {
-                both.claude_code.entry(key).or_insert(value);
-            }
-        }
         self.unenforced = match (self.unenforced, unenforced) {
             (Some(first), Some(second)) if second.decision > first.decision => Some(second),
             (first, second) => first.or(second),
         };
-        if severity(next.status) > severity(self.status) {
-            self.status = next.status;
-        }
+        self.status = self.status.max(next.status);
         self.error = self.error.or(next.error);
         self.failed_open |= next.failed_open;
         self.withholds |= next.withholds;
@@ -211,23 +207,4 @@ impl Outcome {
 
 fn unless_empty(text: &str) -> Option<String> {
     if text.is_empty() { None } else { Some(text.to_owned()) }
-}
-
-/// Returns the order in which one status hides another: a failure is never hidden.
-const fn severity(status: HookStatus) -> u8 {
-    match status {
-        HookStatus::Skipped | HookStatus::Background => 0,
-        HookStatus::Ok => 1,
-        HookStatus::Blocked => 2,
-        HookStatus::Error => 3,
-        HookStatus::Failed => 4,
-    }
-}
-
-fn add_new(before: &mut Vec<String>, more: Vec<String>) {
-    for text in more {
-        if !before.contains(&text) {
-            before.push(text);
-        }
-    }
 }

@@ -128,21 +128,23 @@ impl Plan {
         // Nearly every name is plain.
         let is_plain = tool.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.contract.tool_matched || is_plain && (1..=MAX_TOOL_NAME).contains(&tool.len()) {
-            None
-        } else if tool.is_empty() {
-            Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
+            return None;
+        }
+        let problem = if tool.is_empty() {
+            "without a `tool_name`, so no hook could be chosen for it".to_owned()
         } else if tool.len() > MAX_TOOL_NAME {
-            Some(format!(
-                "`{event}` came for a tool whose name is longer than {MAX_TOOL_NAME} bytes; no tool has such a name"
-            ))
+            format!(
+                "for a tool whose name is longer than {MAX_TOOL_NAME} bytes; no tool has such a name"
+            )
         } else if tool.contains(char::is_control) || tool.trim() != tool {
             // No agent has such a tool, but an agent may trim the name to one that it has.
-            Some(format!(
-                "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
-            ))
+            format!(
+                "for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
+            )
         } else {
-            None
-        }
+            return None;
+        };
+        Some(format!("`{event}` came {problem}"))
     }
 
     /// Returns whether the hook's matcher matches the tool, by name, by kind or by the name that it

@@ -41,13 +41,14 @@ pub struct ToolRun<'a> {
     original: Option<JsonObject>,
 }
 
-impl ToolRun<'_> {
-    pub(super) fn new(scope: Scope, mut call: ToolCall) -> Self {
+impl Scope {
+    /// Returns the driver around one tool call.
+    pub fn tool_call<'a>(&self, mut call: ToolCall) -> ToolRun<'a> {
         if call.facts == ToolFacts::default() {
-            call.facts = scope.session.facts_of(&call.name);
+            call.facts = self.session.facts_of(&call.name);
         }
-        Self {
-            scope,
+        ToolRun {
+            scope: self.clone(),
             call,
             asks: None,
             approver: None,
@@ -56,18 +57,22 @@ impl ToolRun<'_> {
             original: None,
         }
     }
+}
 
+impl ToolRun<'_> {
     /// Takes the call through every stage before the tool, and fires the event with the decision.
     /// The error is how the call ends without the tool.
     pub(super) async fn decide(&mut self) -> Result<(), ToolEnd> {
         if let Err(end) = self.consult().await {
             return Err(self.decided_against(end).await);
         }
-        let asked = ASKING.iter().any(|event| self.question_of(*event).is_some());
-        let (mut is_allowed, mut respond) = (false, None);
-        if let Some(verdict) = self.verdict_of(Event::PreToolUse) {
-            is_allowed = verdict.decision == Some(Decision::Allow);
-            respond = verdict.respond.clone().map(Box::new);
+        let (mut asked, mut is_allowed, mut respond) = (false, false, None);
+        for verdict in self.trail.verdicts() {
+            asked |= ASKING.contains(&verdict.event) && verdict.decision == Some(Decision::Ask);
+            if verdict.event == Event::PreToolUse {
+                is_allowed = verdict.decision == Some(Decision::Allow);
+                respond = verdict.respond.clone().map(Box::new);
+            }
         }
         if let (Some(result), false) = (&respond, asked) {
             // Nothing is executed, so there is nothing to approve.
@@ -117,16 +122,6 @@ impl ToolRun<'_> {
         end_of(&decided.verdict)
     }
 
-    fn verdict_of(&self, event: Event) -> Option<&Verdict> {
-        self.trail.verdicts().iter().find(|verdict| verdict.event == event)
-    }
-
-    /// Returns why the hooks of an event ask.
-    fn question_of(&self, event: Event) -> Option<String> {
-        let verdict = self.verdict_of(event)?;
-        if verdict.decision == Some(Decision::Ask) { Some(reason(verdict)) } else { None }
-    }
-
     /// Applies what hooks of one event rewrote.
     fn rewrite(&mut self, verdict: &Verdict) {
         if let Some(arguments) = &verdict.updated_input {
@@ -164,16 +159,12 @@ impl ToolRun<'_> {
         let executor = self.scope.session.executor();
         let asking = Box::pin(executor.settle(&mut verdict, &judged));
         let answers = self.cancel.or_end(asking).await?;
-        let mut reasons = Vec::new();
         let mut by = Event::PermissionRequest;
         for answer in answers {
             self.scope.note_stop(&answer);
             self.rewrite(&answer);
             self.trail.push(answer.clone());
             end_of(&answer)?;
-            if answer.decision == Some(Decision::Ask) {
-                reasons.push((Some(answer.event), reason(&answer)));
-            }
             if answer.event == Event::Approval {
                 by = answer.event;
             }
@@ -181,16 +172,19 @@ impl ToolRun<'_> {
         if verdict.decision == Some(Decision::Allow) {
             return Ok(by.name().to_owned());
         }
-        reasons.extend(self.asks.clone().map(|why| (None, why)));
-        // Those of the event with the last word first.
-        for event in ASKING.into_iter().rev() {
-            reasons.extend(self.question_of(event).map(|why| (Some(event), why)));
-        }
-        self.ask_host(reasons).await
+        self.ask_host().await
     }
 
     /// Has the host's approver answer, and returns who approved.
-    async fn ask_host(&mut self, reasons: Vec<(Option<Event>, String)>) -> Result<String, ToolEnd> {
+    async fn ask_host(&mut self) -> Result<String, ToolEnd> {
+        let mut reasons = Vec::new();
+        // Those of the event with the last word first.
+        for verdict in self.trail.verdicts().iter().rev() {
+            if verdict.decision == Some(Decision::Ask) {
+                reasons.push((Some(verdict.event), reason(verdict)));
+            }
+        }
+        reasons.extend(self.asks.clone().map(|why| (None, why)));
         let Some(approver) = self.approver.take() else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
@@ -206,10 +200,10 @@ impl ToolRun<'_> {
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
         let answer = self.cancel.or_end(asking).await?;
         let (by, message) = match answer {
-            Ok(answer) => match answer.for_call(&session_id, &self.call) {
-                Some(answer) => return answer,
-                None => (DeniedBy::VoidApproval, "the approval given was for another call"),
-            },
+            Ok(given) if given.session_id == session_id && given.call.same_as(&self.call) => {
+                return given.answer;
+            }
+            Ok(_) => (DeniedBy::VoidApproval, "the approval given was for another call"),
             Err(_) => (DeniedBy::NobodyToAsk, "approval is needed, and asking for it failed"),
         };
         Err(ToolEnd::Denied { by, message: message.to_owned() })
@@ -262,11 +256,11 @@ pub(super) type Approver<'a> =
 #[must_use = "a request that is not answered approves nothing"]
 #[derive(Debug)]
 pub struct ApprovalRequest {
-    pub(super) session_id: String,
-    pub(super) call: ToolCall,
+    session_id: String,
+    call: ToolCall,
     /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
-    pub(super) reasons: Vec<(Option<Event>, String)>,
-    pub(super) metadata: JsonObject,
+    reasons: Vec<(Option<Event>, String)>,
+    metadata: JsonObject,
 }
 
 impl ApprovalRequest {
@@ -302,21 +296,21 @@ impl ApprovalRequest {
 
     /// Approves the call with `source`, such as a rule; hooks read it in `approval_source`.
     pub fn grant_as(self, source: impl Into<String>) -> Approval {
-        self.answer(Answer::Granted, source)
+        self.answer(Ok(source.into()))
     }
 
     /// Refuses the call, with a reason for the model.
     pub fn refuse(self, reason: impl Into<String>) -> Approval {
-        self.answer(Answer::Refused(reason.into()), "user")
+        self.answer(Err(ToolEnd::Denied { by: DeniedBy::Approver, message: reason.into() }))
     }
 
     /// Cancels the request without an answer.
     pub fn cancel(self) -> Approval {
-        self.answer(Answer::Cancelled, "user")
+        self.answer(Err(ToolEnd::Cancelled))
     }
 
-    fn answer(self, answer: Answer, source: impl Into<String>) -> Approval {
-        Approval { session_id: self.session_id, call: self.call, answer, source: source.into() }
+    fn answer(self, answer: Result<String, ToolEnd>) -> Approval {
+        Approval { session_id: self.session_id, call: self.call, answer }
     }
 }
 
@@ -326,31 +320,6 @@ impl ApprovalRequest {
 pub struct Approval {
     session_id: String,
     call: ToolCall,
-    answer: Answer,
-    source: String,
-}
-
-#[derive(Debug)]
-enum Answer {
-    Granted,
-    Refused(String),
-    Cancelled,
-}
-
-impl Approval {
-    /// Returns who approved, or how the call ends; `None` if the answer was for another call.
-    pub(super) fn for_call(
-        self,
-        session_id: &str,
-        call: &ToolCall,
-    ) -> Option<Result<String, ToolEnd>> {
-        if self.session_id != session_id || !self.call.same_as(call) {
-            return None;
-        }
-        Some(match self.answer {
-            Answer::Granted => Ok(self.source),
-            Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
-            Answer::Cancelled => Err(ToolEnd::Cancelled),
-        })
-    }
+    /// Who approved, or how the call ends.
+    answer: Result<String, ToolEnd>,
 }

@@ -263,11 +263,6 @@ impl Session {
         Ok(turn.begin(opening).await)
     }
 
-    /// Returns a turn that began elsewhere, for example in another process; fires nothing.
-    pub fn attach_turn(&self, state: TurnState) -> Turn {
-        Turn::new(&self.scope, state)
-    }
-
     /// Leaves the session open, to be [attached](SessionBuilder::attach) and ended elsewhere.
     pub fn detach(self) {
         self.owed.settle();

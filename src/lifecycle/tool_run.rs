@@ -66,7 +66,7 @@ impl<'a> ToolRun<'a> {
             return Err(Box::new(pending.cancel().await));
         }
         let pending = PendingTool { run: self, started: Some(Instant::now()), owed };
-        Ok((AuthorizedCall::new(call), pending))
+        Ok((AuthorizedCall(call), pending))
     }
 
     /// Drives the call through every stage, and gives the tool the authorized call.
@@ -119,7 +119,7 @@ impl PendingTool<'_> {
     pub async fn finish(self, result: Result<Value, ToolError>) -> ToolOutcome {
         match result {
             Ok(response) => self.conclude(Ran::Returned, response).await,
-            Err(error) => self.conclude(Ran::Failed, error.into_response()).await,
+            Err(error) => self.conclude(Ran::Failed, error.0).await,
         }
     }
 
@@ -199,13 +199,16 @@ pub struct Batch<'a> {
     cancel: Cancellation<'a>,
 }
 
-impl<'a> Batch<'a> {
-    pub(super) fn new(scope: &Scope, calls: Vec<ToolCall>) -> Self {
+impl Scope {
+    /// Returns the driver around the tool calls of one answer of the model.
+    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
         let (settled, _) = watch::channel(vec![false; calls.len()]);
-        let runs = calls.into_iter().map(|call| ToolRun::new(scope.clone(), call)).collect();
-        Self { runs, settled, cancel: Cancellation::never() }
+        let runs = calls.into_iter().map(|call| self.tool_call(call)).collect();
+        Batch { runs, settled, cancel: Cancellation::never() }
     }
+}
 
+impl<'a> Batch<'a> {
     /// See [`ToolRun::ask_unless_allowed`].
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
         let reason = reason.into();
@@ -245,23 +248,9 @@ impl<'a> Batch<'a> {
         F: Fn(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
-        self.run_each(execute, |_, _| ()).await
-    }
-
-    /// Like [`run`](Self::run), and calls `tell` with the place and the outcome of each call as soon as
-    /// it has ended.
-    pub async fn run_each<F, R>(
-        self,
-        execute: F,
-        tell: impl Fn(usize, &ToolOutcome),
-    ) -> Vec<ToolOutcome>
-    where
-        F: Fn(AuthorizedCall) -> R,
-        R: Future<Output = Result<Value, ToolError>>,
-    {
         let Self { runs, settled, mut cancel } = self;
         let (stop, stopped) = watch::channel(false);
-        let (settled, stop, execute, tell) = (&settled, &stop, &execute, &tell);
+        let (settled, stop, execute) = (&settled, &stop, &execute);
         let mut driven = Vec::with_capacity(runs.len());
         for (place, run) in runs.into_iter().enumerate() {
             let mut stopped = stopped.clone();
@@ -279,7 +268,6 @@ impl<'a> Batch<'a> {
                 if outcome.stop().is_some() {
                     stop.send_replace(true);
                 }
-                tell(place, &outcome);
                 outcome
             });
         }

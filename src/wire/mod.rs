@@ -46,7 +46,7 @@ pub use output::{InputChange, RequestChange, Stop, StopScope};
 pub(crate) use output_keys::OutputJson;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage};
-pub(crate) use verdict::{Verdict, join, join_new_lines, metadata_of, widest};
+pub(crate) use verdict::{Verdict, add_new, join, join_new_lines, metadata_of, widest};
 
 /// Returns whether a field of a JSON object may be left out.
 pub(crate) fn is_empty<T: Default + PartialEq>(value: &T) -> bool {

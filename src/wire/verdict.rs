@@ -122,7 +122,8 @@ impl Verdict {
                 *before = after;
             }
         }
-        claude_code::absorb(self, &mut next);
+        let keys = std::mem::take(&mut next.claude_code);
+        claude_code::absorb(&mut self.claude_code, self.decision, keys, next.decision);
         self.metadata = metadata_of([&*self, &next]);
         if next.decision > self.decision {
             self.decision = next.decision;
@@ -151,11 +152,7 @@ impl Verdict {
         self.respond = respond.filter(|_| self.decision != Some(Decision::Deny));
         self.stop = widest(self.stop.take(), next.stop);
         self.suppress_output |= next.suppress_output;
-        for name in next.failed_open {
-            if !self.failed_open.contains(&name) {
-                self.failed_open.push(name);
-            }
-        }
+        add_new(&mut self.failed_open, next.failed_open);
     }
 
     /// Returns the rank of the highest layer that gave the metadata `key`.
@@ -192,6 +189,15 @@ pub(crate) fn metadata_of<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -
     all.into_iter().map(|(_, key, value)| (key, value)).collect()
 }
 
+/// Adds the texts that are not there yet.
+pub(crate) fn add_new(before: &mut Vec<String>, more: Vec<String>) {
+    for text in more {
+        if !before.contains(&text) {
+            before.push(text);
+        }
+    }
+}
+
 pub(crate) fn join(before: &mut Option<String>, after: Option<String>) {
     match (before.as_mut(), after) {
         (Some(before), Some(after)) => {
@@ -216,11 +222,16 @@ pub(crate) fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
 }
 
 /// How a hook ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+// If a hook answers several times, the later variant is reported: a failure is never hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookStatus {
+    /// It did not run; `error` says why.
+    Skipped,
+    /// It runs in the background.
+    Background,
     /// It gave an answer, or had no opinion.
     #[default]
     Ok,
@@ -230,10 +241,6 @@ pub enum HookStatus {
     Error,
     /// It could not give an answer.
     Failed,
-    /// It did not run; `error` says why.
-    Skipped,
-    /// It runs in the background.
-    Background,
 }
 
 /// Whether a hook's answer counts; used to try a policy out.

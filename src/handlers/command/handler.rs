@@ -10,13 +10,13 @@ use hookexec_files::expand::Variables;
 use hookexec_files::group::Overflow;
 
 use super::exchange::{End, Exchange, stop_time};
-use super::place::{self, absolute};
+use super::place;
 use super::shells::{Invocation, Language};
 use crate::answer::ExitCode;
 use crate::config::{Command, Hook, Phase};
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
-    HandlerResult, Place,
+    HandlerResult, Place, in_milliseconds,
 };
 use crate::handlers::payloads::Words;
 use crate::platform::Platform;
@@ -40,7 +40,7 @@ pub(crate) fn build(
     env: &Arc<Variables>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    let project = absolute(working_dir)?;
+    let project: Arc<Path> = working_dir.into();
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
     let config = Arc::clone(&config_dir);
@@ -49,8 +49,7 @@ pub(crate) fn build(
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
     {
-        environment =
-            environment.with_directory(name, &place::claude_project(&config_dir, &project));
+        environment.directories.push((name, place::claude_project(&config_dir, &project)));
     }
     let path = environment.get("PATH");
     let (program, invocation) = match &hook.command {
@@ -89,7 +88,6 @@ pub(crate) fn build(
 }
 
 /// A command hook, resolved as far as it can be before an event comes.
-#[derive(Debug)]
 struct CommandHandler {
     launch: Launch,
     /// The directory of its hooks file.
@@ -129,10 +127,7 @@ impl CommandHandler {
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
-        let mut exchange = match group.await {
-            Ok(group) => Exchange::new(group, self.max_output),
-            Err(error) => return Err(HandlerError::new(Failure::Start, error.to_string())),
-        };
+        let mut exchange = Exchange::new(group.await?, self.max_output);
         let end = exchange.run(&stdin, call.deadline, self.may_leave).await;
         let limit = call.deadline.saturating_duration_since(start);
         self.report(end, exchange, call, limit)
@@ -177,8 +172,8 @@ impl CommandHandler {
             End::TimedOut => (
                 Failure::TimedOut,
                 format!(
-                    "it was stopped after {} without an answer; if it needs longer, raise its `timeout` or the event's `deadline`",
-                    rounded(limit)
+                    "it was stopped after {:?} without an answer; if it needs longer, raise its `timeout` or the event's `deadline`",
+                    in_milliseconds(limit)
                 ),
             ),
             End::Overflowed(Overflow(stream)) => (
@@ -230,15 +225,6 @@ fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
         return Err(error.hint(hint));
     }
     Err(error)
-}
-
-/// Returns a duration as people write it: `5s`, `500ms`.
-fn rounded(duration: Duration) -> String {
-    let milliseconds = (duration + Duration::from_micros(500)).as_millis();
-    match milliseconds % 1000 {
-        0 => format!("{}s", milliseconds / 1000),
-        _ => format!("{milliseconds}ms"),
-    }
 }
 
 fn leak_warning(streams: &[&str]) -> Option<String> {

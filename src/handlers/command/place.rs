@@ -135,18 +135,3 @@ pub(super) fn claude_project(config: &Path, project: &Arc<Path>) -> Arc<Path> {
     let root = project_of(&config);
     if project.starts_with(root) { root.into() } else { Arc::clone(project) }
 }
-
-/// Returns `path` as it is from the root on.
-pub(crate) fn absolute(path: &Path) -> Result<Arc<Path>, BuildError> {
-    // The executor's is made so once, not hook by hook.
-    if path.is_absolute() {
-        return Ok(path.into());
-    }
-    match std::path::absolute(path) {
-        Ok(path) => Ok(path.into()),
-        Err(error) => {
-            let path = path.display();
-            Err(BuildError::new(format!("`{path}` can't be made absolute: {error}")))
-        }
-    }
-}

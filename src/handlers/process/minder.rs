@@ -20,7 +20,8 @@ use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
 use super::processes::Counters;
 use crate::config::Process;
-use crate::handlers::command::launch::{Launch, LaunchError};
+use crate::handler::{Failure, HandlerError};
+use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
 use hookexec_files::group::Stream;
 
@@ -43,11 +44,11 @@ impl Child {
         process: &Process,
         notifications: &Arc<NotificationQueue>,
         counters: &Arc<Counters>,
-    ) -> Result<Self, LaunchError> {
+    ) -> Result<Self, HandlerError> {
         let deadline = Instant::now() + process.start_timeout;
         let mut group = launch.start(deadline, |_| {}).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = group.take_pipes() else {
-            return Err(LaunchError("its pipes are missing".to_owned()));
+            return Err(HandlerError::new(Failure::Start, "its pipes are missing"));
         };
         let (connection, requests) = Connection::new(group, stdin);
         let minder = Minder {
@@ -84,7 +85,6 @@ impl Drop for Child {
 /// * **Drop** before that, as when the runtime is shut down: the group is killed, open calls fail.
 /// * **Descendants** in the child's group end with it. A process that left the group (`setsid`)
 ///   lives on, and nothing here waits for it.
-#[derive(Debug)]
 struct Minder {
     talk: Conversation,
     requests: mpsc::UnboundedReceiver<Request>,
@@ -96,7 +96,6 @@ struct Minder {
 }
 
 /// The steps that end a child which does not end by itself. Replies count until it has ended.
-#[derive(Debug)]
 struct Ending {
     /// The fault of the child; `None` if it was asked to stop.
     problem: Option<&'static str>,
