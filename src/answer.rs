@@ -80,6 +80,9 @@ impl Stdout {
             return Self::Malformed(problem.to_owned());
         }
         let text = String::from_utf8_lossy(bytes);
+        if suspect == Suspect::Nothing {
+            return Self::Text(text.trim().to_owned());
+        }
         // A log line before the JSON must not turn a denial into silence.
         if has_suspect_line(&text, suspect) {
             let problem = "its output is text with a line that starts with `{`; print the JSON answer \
@@ -101,12 +104,11 @@ pub(crate) const MAX_ASYNC_LINE: usize = 256;
 /// `{"async": true}`.
 pub(crate) fn asks_for_background(output: &[u8]) -> bool {
     let line = trimmed(output).split(|byte| *byte == b'\n').next().unwrap_or_default();
-    line.starts_with(b"{")
-        && line.len() <= MAX_ASYNC_LINE
-        && std::str::from_utf8(line)
-            .ok()
-            .and_then(|line| parse_strict(line).ok())
-            .is_some_and(|line| line.get("async") == Some(&Value::Bool(true)))
+    if !line.starts_with(b"{") || line.len() > MAX_ASYNC_LINE {
+        return false;
+    }
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    matches!(parse_strict(line), Ok(line) if line["async"] == true)
 }
 
 fn answer(bytes: &[u8]) -> Result<Output, WireError> {
@@ -121,9 +123,6 @@ fn answer(bytes: &[u8]) -> Result<Output, WireError> {
 
 /// Returns whether a line of a text begins with a `{` that makes the text suspect. `jq -C` colours it.
 fn has_suspect_line(text: &str, suspect: Suspect) -> bool {
-    if suspect == Suspect::Nothing {
-        return false;
-    }
     let plain = without_colours(text);
     let mut rest = &*plain;
     for line in plain.split_inclusive(LINE_ENDS) {
@@ -139,9 +138,6 @@ fn has_suspect_line(text: &str, suspect: Suspect) -> bool {
 /// Returns whether a text is JSON other than an object that the text is suspect for: any JSON, or an
 /// array that holds a denial.
 fn is_suspect_json(text: &str, suspect: Suspect) -> bool {
-    if suspect == Suspect::Nothing {
-        return false;
-    }
     match serde_json::from_str(text) {
         Ok(value) => suspect == Suspect::Json || holds_denial(&value),
         Err(_) => false,

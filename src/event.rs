@@ -17,7 +17,7 @@ use crate::suggest;
 macro_rules! events {
     ($($(#[$doc:meta])* $event:ident = $name:literal, $fires:literal, { $($field:ident: $value:expr),* };)*) => {
         /// A point in an agent's life at which hooks may run.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Event {
             $($(#[$doc])* $event,)*
@@ -73,6 +73,8 @@ events! {
     // Context as in v1.52.0; ours: a denial in JSON keeps the model at work, as in Claude Code.
     Stop = "stop", "the model has finished its response", { context: Text, may_continue: true };
     /// The agent shows a warning or an error to the user.
+    // The default, because it can do nothing but observe.
+    #[default]
     Notification = "notification", "the agent shows a warning or an error", {};
     /// An error ended or disturbed a turn.
     OnError = "on_error", "an error ended or disturbed a turn", {};

@@ -15,6 +15,7 @@ pub(crate) use seats::{BACKGROUND_FULL, Capacity, Place, Seat};
 pub(crate) use tests::Silent;
 
 pub(crate) use crate::config::BuildError;
+use crate::config::{Command, Hook};
 use crate::event::Event;
 use crate::wire::{Input, Output, Usage};
 
@@ -122,14 +123,6 @@ impl Exited {
 }
 
 impl HandlerResult {
-    /// Returns the finished answer, unless the executor reads it from what a program wrote.
-    pub fn output(&self) -> Option<&Output> {
-        match &self.answer {
-            HandlerAnswer::Output(output) => Some(output),
-            HandlerAnswer::Exited(_) | HandlerAnswer::Each(_) => None,
-        }
-    }
-
     /// Returns the exit code, the standard output and the standard error of a program that exited.
     pub fn program(&self) -> Option<(i32, &[u8], &[u8])> {
         match &self.answer {
@@ -225,6 +218,20 @@ impl HandlerError {
     pub(crate) fn with_stderr(mut self, stderr: Vec<u8>) -> Self {
         self.stderr = stderr;
         self
+    }
+}
+
+/// Returns a limit as it was given. What is left of it when a call begins is a little less.
+pub(crate) fn in_milliseconds(limit: Duration) -> Duration {
+    Duration::from_millis(limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX))
+}
+
+/// Returns the name that a hook has in `command`, if its type takes a name there: a hook without one is
+/// refused before it is built.
+pub(crate) fn name_in_command(hook: &Hook) -> &str {
+    match &hook.command {
+        Some(Command::Text(name)) => name,
+        _ => "",
     }
 }
 

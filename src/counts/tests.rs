@@ -73,7 +73,7 @@ fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
 fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
     let directory = tempfile::tempdir().unwrap();
     let (counts, place) = (counts(directory.path()), directory.path().join("counts"));
-    let reader = counter(Counts::OnlyRead(place.clone()), "ab");
+    let reader = counter(Counts::OnlyRead(Some(place.clone())), "ab");
     assert!(reader.count("s", &counted(1)).unwrap());
     assert!(!place.exists());
     assert!(counts.count("s", &counted(2)).unwrap());

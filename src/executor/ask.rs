@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use tracing::{Instrument as _, Span};
 
-use super::dispatch::{DispatchOptions, Executor, JudgedBefore, Observer};
+use super::dispatch::{DispatchOptions, Executor, JudgedBefore};
 use super::interpret::Interpreter;
 use super::outcome::Outcome;
 use super::parallel::{Slots, run_all};
-use super::select::{Bound, Plan, concerns};
+use super::select::{Bound, Plan};
 use super::spans;
 use super::time::{Deadlines, Until, now};
 use super::versions::{Version, Versions, rewritten};
@@ -108,7 +108,6 @@ pub(super) struct Moment<'e> {
     pub(super) stages: Vec<Stage<'e>>,
     pub(super) versions: Versions<'e>,
     pub(super) deadlines: Deadlines,
-    pub(super) observer: Option<&'e dyn Observer>,
     /// The rank of the highest layer that asks, where a person answers.
     pub(super) asked_by: Option<usize>,
     /// Why no hook is called any more: each missing answer is a failure then.
@@ -197,10 +196,9 @@ impl<'e> Moment<'e> {
         if is_over {
             let answered: Vec<HookId> = answers[from..].iter().map(|answer| answer.hook).collect();
             let left = asked.iter().filter(|asked| !answered.contains(&asked.hook));
-            answers.extend(left.map(|asked| {
-                let why = "another hook answered first";
-                asked.answer(Outcome::skipped(asked.hook.index, why))
-            }));
+            answers.extend(
+                left.map(|asked| asked.answer(Outcome::skipped("another hook answered first"))),
+            );
         }
         answers[from..].sort_by_key(|answer| (answer.hook, answer.version));
     }
@@ -234,9 +232,6 @@ impl<'e> Moment<'e> {
             return Some(self.give_up(asked));
         }
         let Asked { hook, bound, version, repeated } = asked;
-        if let Some(observer) = self.observer {
-            observer.started(&bound.hook);
-        }
         let stage = &self.stages[hook.place];
         let shown = self.shown(hook.place, version, repeated);
         let original =
@@ -259,9 +254,8 @@ impl<'e> Moment<'e> {
         let interpreter = self.interpreter(hook, shown.0);
         let mut outcome = match result {
             Ok(Ran::NotForInput) => {
-                let skipped = Outcome::skipped(bound.index, "its `when` does not hold");
+                let skipped = Outcome::skipped("its `when` does not hold");
                 spans::tell_outcome(&span, &skipped);
-                self.tell_observer(bound, &skipped);
                 return None;
             }
             Ok(Ran::Limited(why)) => interpreter.limited(why),
@@ -272,14 +266,7 @@ impl<'e> Moment<'e> {
         outcome.duration = duration;
         outcome.put_under_mode_of(bound);
         spans::tell_outcome(&span, &outcome);
-        self.tell_observer(bound, &outcome);
         Some(asked.answer(outcome))
-    }
-
-    fn tell_observer(&self, bound: &Bound, outcome: &Outcome) {
-        if let Some(observer) = self.observer {
-            observer.finished(&bound.hook, &outcome.report(bound));
-        }
     }
 
     /// Fails a hook that gave the call a name that no tool can have: no guard could be chosen by it.
@@ -349,8 +336,15 @@ pub(super) async fn run(
     let call =
         Call { event, input, deadline: answer, original, place, shared: Cow::Borrowed(shared) };
     let work = AssertUnwindSafe(async {
-        if !concerns(bound, (input, shared)).await? {
-            return Ok(Ran::NotForInput);
+        // Left open by `Plan::may_concern`.
+        if let Some(when) = &bound.hook.when
+            && shared.is_long(input)
+        {
+            let when = Arc::clone(when);
+            let looked = call.blocking(move |call| when.holds(call.input, &call.shared.memo));
+            if !Box::pin(looked).await? {
+                return Ok(Ran::NotForInput);
+            }
         }
         if let Some(runs) = &bound.runs
             && let Some(why) = Box::pin(runs.refusal(&call)).await?

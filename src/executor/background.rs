@@ -30,12 +30,12 @@ impl Plan {
     }
 
     /// Returns the hooks that follow the verdict on `input`.
-    fn followers(&self, matching: &[usize], input: &Input, shared: &Shared) -> Vec<&Bound> {
+    fn followers(&self, matching: &[usize], input: &Input, shared: &Shared) -> Vec<usize> {
         let mut followers = Vec::new();
         for index in matching {
-            let bound = &self.hooks[*index];
-            if !bound.hook.phase.is_answered() && self.may_concern(*index, (input, shared)) {
-                followers.push(bound);
+            let is_answered = self.hooks[*index].hook.phase.is_answered();
+            if !is_answered && self.may_concern(*index, (input, shared)) {
+                followers.push(*index);
             }
         }
         followers
@@ -106,7 +106,7 @@ impl Executor {
     fn start(
         &self,
         event: Event,
-        followers: Vec<&Bound>,
+        followers: Vec<usize>,
         input: Input,
         span: Option<&Span>,
     ) -> Vec<Outcome> {
@@ -116,14 +116,16 @@ impl Executor {
         let input = Arc::new(input);
         let mut outcomes = Vec::new();
         let mut are_handed_over = false;
-        for bound in followers {
+        for index in followers {
+            let bound = &self.plan(event).hooks[index];
             let is_observer = bound.hook.phase == Phase::Observe;
-            let outcome = if self.handed_over.is_some() && !is_observer {
+            let mut outcome = if self.handed_over.is_some() && !is_observer {
                 are_handed_over = true;
-                started(bound)
+                started()
             } else {
                 self.start_one(event, bound, &input, span)
             };
+            outcome.hook.index = index;
             outcomes.push(outcome);
         }
         if are_handed_over && let Some(handed_over) = &self.handed_over {
@@ -147,7 +149,7 @@ impl Executor {
             let work = follow(event, bound.clone(), Arc::clone(input), None, self.shared());
             let mut work: BoxFuture<'static, _> = Box::pin(work.instrument(span.clone()));
             if let Some(warnings) = (&mut work).now_or_never() {
-                return Outcome { warnings, ..Outcome::none(bound.index) };
+                return Outcome { warnings, ..Outcome::none() };
             }
             begun = Some(work);
         }
@@ -159,7 +161,7 @@ impl Executor {
             };
         });
         if spawned {
-            return started(bound);
+            return started();
         }
         let contract = event.contract();
         let interpreter = Interpreter { contract, bound, input, may_approve_with_arguments: false };
@@ -169,8 +171,8 @@ impl Executor {
     }
 }
 
-fn started(bound: &Bound) -> Outcome {
-    Outcome { status: HookStatus::Background, ..Outcome::none(bound.index) }
+fn started() -> Outcome {
+    Outcome { status: HookStatus::Background, ..Outcome::none() }
 }
 
 /// Calls a hook that nothing waits for, and returns its remarks. A failure is a warning in the log.

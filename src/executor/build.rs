@@ -23,7 +23,7 @@ use crate::registry::{HandlerEnv, Registry};
 const FAILED_FILE: &str = "hooks_file";
 
 /// Builds an [`Executor`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "nothing is built before `build` is called"]
 pub struct ExecutorBuilder {
     config: Config,
@@ -34,8 +34,6 @@ pub struct ExecutorBuilder {
     counts: Option<Arc<Counts>>,
     /// Whether work that blocks runs where the event is dispatched.
     blocks: bool,
-    /// Whether the executor will run hooks; false if it is only inspected.
-    runs: bool,
 }
 
 /// The findings about the hooks of a configuration.
@@ -51,15 +49,7 @@ pub struct Inspection {
 impl Executor {
     /// Returns a builder for `config`.
     pub fn builder(config: Config) -> ExecutorBuilder {
-        ExecutorBuilder {
-            config,
-            registry: Registry::new(),
-            working_dir: None,
-            env: None,
-            counts: None,
-            blocks: false,
-            runs: false,
-        }
+        ExecutorBuilder { config, ..ExecutorBuilder::default() }
     }
 
     /// Returns the executor of another configuration, such as the next version of the file, with the
@@ -73,10 +63,10 @@ impl Executor {
     /// # Errors
     /// All mistakes of the configuration, as in [`ExecutorBuilder::build`].
     pub fn successor(&self, config: Config) -> Result<Self, Diagnostics> {
-        let mut builder = Self::builder(config).registry(Registry::clone(&self.registry));
-        builder.working_dir = Some(self.working_dir.clone());
-        builder.env = Some(Arc::clone(&self.env));
-        builder.counts = Some(Arc::clone(&self.counts));
+        let HandlerEnv { working_dir, env, registry, counts, .. } = self.environment.clone();
+        let mut builder = Self::builder(config).registry(Arc::unwrap_or_clone(registry));
+        builder.working_dir = Some(working_dir);
+        (builder.env, builder.counts) = (Some(env), Some(counts));
         builder.blocks = self.capacity.blocks;
         let mut next = builder.build()?;
         next.take_over(self);
@@ -89,9 +79,7 @@ impl Executor {
         let place = problems.iter().find_map(|problem| problem.location.clone());
         let place = place.unwrap_or_else(|| Location::of_file("hooks.yaml".as_ref()));
         let failed = vec![FailedFile::unloadable(place, problems.iter())];
-        let mut builder = Self::builder(Config { failed, ..Config::default() });
-        builder.runs = true;
-        builder.build_partially().0
+        Self::builder(Config { failed, ..Config::default() }).build_partially(true).0
     }
 }
 
@@ -150,10 +138,9 @@ impl ExecutorBuilder {
     /// When a hook of another file, or of the program itself, can't be built: its type or builtin is
     /// unknown, or a handler refuses its definition. All such problems come at once, each with its place.
     pub fn build(mut self) -> Result<Executor, Diagnostics> {
-        self.runs = true;
         self.config.processes.retain(|_, process| !process.untrusted);
         let warnings = std::mem::take(&mut self.config.warnings);
-        let (executor, diagnostics) = self.build_partially();
+        let (executor, diagnostics) = self.build_partially(true);
         if diagnostics.has_errors() {
             return Err(diagnostics);
         }
@@ -166,15 +153,16 @@ impl ExecutorBuilder {
     /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval
     /// are built, to show what an approval would bring. Nothing is started.
     pub fn inspect(self) -> Inspection {
-        let (executor, problems) = self.build_partially();
+        let (executor, problems) = self.build_partially(false);
         Inspection { hooks: executor.configured, problems }
     }
 
-    /// Builds what can be built, and returns the problems of the rest. If the executor is only
-    /// inspected, approvals and failed files are ignored, to show what an approval would bring.
-    pub(crate) fn build_partially(self) -> (Executor, Diagnostics) {
+    /// Builds what can be built, and returns the problems of the rest. Unless the executor `runs`, approvals
+    /// and failed files are ignored, to show what an approval would bring.
+    fn build_partially(self, runs: bool) -> (Executor, Diagnostics) {
         let working_dir = self.working_dir.or_else(|| std::env::current_dir().ok());
         let working_dir = working_dir.unwrap_or_else(|| PathBuf::from("/"));
+        let working_dir = std::path::absolute(&working_dir).unwrap_or(working_dir);
         let env = self.env.unwrap_or_else(|| Arc::new(std::env::vars_os().collect()));
         let registry = Arc::new(self.registry);
         let recorder = registry.make_recorder.and_then(|make| make(&self.config, &env));
@@ -187,17 +175,15 @@ impl ExecutorBuilder {
         // process. So it repeats until no more files are broken.
         let (environment, handlers, mut problems) = loop {
             let environment = HandlerEnv {
-                working_dir: std::path::absolute(&working_dir)
-                    .unwrap_or_else(|_| working_dir.clone()),
+                working_dir: working_dir.clone(),
                 env: Arc::clone(&env),
                 processes: Arc::new(Processes::new(processes.clone(), &working_dir, &env)),
                 registry: Arc::clone(&registry),
                 counts: Arc::clone(&counts),
             };
-            let (handlers, problems) = build_handlers(&environment, &configured, self.runs);
-            let broken = broken_files(&problems, |layer| {
-                self.runs && layer.may_fail(self.config.named_may_fail)
-            });
+            let (handlers, problems) = build_handlers(&environment, &configured, runs);
+            let broken =
+                broken_files(&problems, |layer| runs && layer.may_fail(self.config.named_may_fail));
             if broken.is_empty() {
                 break (environment, handlers, problems);
             }
@@ -208,7 +194,7 @@ impl ExecutorBuilder {
             failed.extend(broken);
         };
         let mut hooks_of: Vec<Vec<Bound>> = Event::all().map(|_| Vec::new()).collect();
-        if self.runs {
+        if runs {
             bind_failed(&failed, configured.len(), &mut hooks_of);
         }
         bind(&configured, handlers, &environment, &mut hooks_of);
@@ -218,12 +204,8 @@ impl ExecutorBuilder {
         let executor = Executor {
             plans: plans.collect(),
             configured,
-            working_dir,
+            environment,
             describer: registry.describer,
-            processes: environment.processes,
-            registry,
-            env,
-            counts,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             recorder,
             capacity: Arc::new(Capacity { blocks: self.blocks, ..Capacity::default() }),
@@ -243,20 +225,16 @@ fn build_handlers(
     hooks: &[Arc<Hook>],
     runs: bool,
 ) -> (Vec<Option<Arc<dyn Handler>>>, Diagnostics) {
-    let mut problems = Diagnostics::default();
-    let build = |hook: &Arc<Hook>| {
+    let (mut handlers, mut problems) = (Vec::with_capacity(hooks.len()), Diagnostics::default());
+    for hook in hooks {
         if runs && hook.untrusted.is_some() {
-            return Some(Arc::new(Refusal) as Arc<dyn Handler>);
+            handlers.push(Some(Arc::new(Refusal) as Arc<dyn Handler>));
+            continue;
         }
-        match environment.registry.build(environment, hook) {
-            Ok(handler) => Some(handler),
-            Err(mistakes) => {
-                problems.extend(mistakes);
-                None
-            }
-        }
-    };
-    (hooks.iter().map(build).collect(), problems)
+        let built = environment.registry.build(environment, hook);
+        handlers.push(built.map_err(|mistakes| problems.extend(mistakes)).ok());
+    }
+    (handlers, problems)
 }
 
 /// Returns the files with problems of the layers that may fail. The other problems are the caller's.
@@ -297,8 +275,7 @@ fn bind(
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
         let dialect = environment.registry.dialect_of(&hook);
         let limit_group = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
-        let index = hooks.len();
-        hooks.push(Bound { hook, handler, index, identity, limit_group, runs, dialect });
+        hooks.push(Bound { hook, handler, identity, limit_group, runs, dialect });
     }
 }
 
@@ -318,9 +295,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
             hook.location = file.location.clone();
             hook.on_error = file.on_error;
             hook.untrusted = Some(file.untrusted());
-            let hooks = &mut hooks_of[event.index()];
-            hooks.push(Bound {
-                index: hooks.len(),
+            hooks_of[event.index()].push(Bound {
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,

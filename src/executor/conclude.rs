@@ -47,7 +47,7 @@ pub struct Decided {
 impl Decided {
     /// Returns what is decided where no hook is for `events`.
     pub(crate) fn no_opinion(events: &[Event]) -> Self {
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         let verdict = Verdict::no_opinion(event);
         Self { verdicts: Vec::new(), verdict, rewritten: None, course: None }
     }
@@ -91,11 +91,12 @@ impl Evaluation<'_> {
             concluded = self.fold_all(&outcomes);
         }
         self.begin_spans();
-        for (verdict, _) in concluded.verdicts.iter().filter(|_| spans::are_read()) {
-            let mut stages = self.moment.stages.iter();
-            let stage = stages.find(|stage| stage.event == verdict.event);
-            if let Some(span) = stage.and_then(|stage| stage.span.as_ref()) {
-                spans::tell_decision(span, verdict.decision);
+        for stage in &self.moment.stages {
+            let Some(span) = &stage.span else { continue };
+            for (verdict, _) in &concluded.verdicts {
+                if verdict.event == stage.event {
+                    spans::tell_decision(span, verdict.decision);
+                }
             }
         }
         concluded
@@ -218,8 +219,7 @@ impl Evaluation<'_> {
         for outcome in outcomes {
             said.push((self.moment.bound(outcome.hook), outcome));
         }
-        let event = self.moment.stages.first().map_or(Event::Notification, |stage| stage.event);
-        let mut whole = fold_all(event, &said, true);
+        let mut whole = fold_all(self.moment.stages[0].event, &said, true);
         self.report_rewrite(&mut whole);
         self.deny_rewrite(&mut whole);
         // Events that no hook could be asked about.
@@ -306,11 +306,12 @@ impl Executor {
         let mut question = input.approval.take().unwrap_or_default();
         let plan = self.plan(Event::Approval);
         let deadlines = Deadlines::new(std::iter::once(plan), until);
-        let hooks = plan.matching(&input);
-        let hooks = hooks.iter().map(|index| &plan.hooks[*index]);
-        let last = hooks.map(|bound| deadlines.until(bound, None).answer).max();
-        let left = last.map(|end| end.saturating_duration_since(now()));
-        let left = left.and_then(|left| SignedDuration::try_from(left).ok()).unwrap_or_default();
+        let now = now();
+        let mut last = now;
+        for index in plan.matching(&input).iter() {
+            last = last.max(deadlines.until(&plan.hooks[*index], None).answer);
+        }
+        let left = SignedDuration::try_from(last - now).unwrap_or_default();
         let expires = Timestamp::now().checked_add(left).unwrap_or(Timestamp::MAX);
         // Without it the digest still binds an answer to the call.
         question.id = random_id().unwrap_or_default();

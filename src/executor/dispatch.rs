@@ -1,9 +1,6 @@
 //! The executor: the entry points that a host calls.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,16 +10,14 @@ use super::conclude::{Concluded, Decided};
 use super::evaluate::Evaluation;
 use super::select::Plan;
 use crate::config::Hook;
-use crate::counts::Counts;
 use crate::describe::DescribeCall;
 use crate::event::Event;
 use crate::handler::Capacity;
-use crate::handlers::process::Processes;
 use crate::handlers::process::processes::{ProcessCheck, ProcessStatistics};
 use crate::locks::locked;
 use crate::recorder::{Recorded, Recorder};
-use crate::registry::Registry;
-use crate::wire::{HookReport, Input, Verdict};
+use crate::registry::HandlerEnv;
+use crate::wire::{Input, Verdict};
 
 /// Runs the hooks of a configuration.
 ///
@@ -44,14 +39,10 @@ pub struct Executor {
     pub(crate) plans: Vec<Plan>,
     /// Every configured hook, disabled ones included.
     pub(crate) configured: Vec<Arc<Hook>>,
-    pub(super) working_dir: PathBuf,
+    /// Where its handlers were built; a successor takes it over.
+    pub(super) environment: HandlerEnv,
     /// Reads tool calls, if anything does.
     pub(super) describer: Option<&'static dyn DescribeCall>,
-    pub(super) processes: Arc<Processes>,
-    /// The registry, which a successor takes over.
-    pub(super) registry: Arc<Registry>,
-    pub(super) env: Arc<BTreeMap<OsString, OsString>>,
-    pub(super) counts: Arc<Counts>,
     pub(crate) max_parallel: usize,
     pub(super) recorder: Option<Arc<dyn Recorder>>,
     pub(super) capacity: Arc<Capacity>,
@@ -76,7 +67,8 @@ pub struct DispatchOptions<'w> {
     pub judged: JudgedBefore<'w>,
     /// The events that follow from the others: they do not happen after a denial.
     pub following: &'w [Event],
-    /// When the caller needs the answer.
+    /// When the caller needs the answer. A hook that is late fails by its own `on_error`; what the other
+    /// hooks decided, rewrote or redacted counts. A future of `dispatch` that is dropped loses all of that.
     pub until: Option<Instant>,
     /// Whether the caller can't replace what hooks rewrite: judges judge it as it came.
     pub stands: bool,
@@ -86,8 +78,6 @@ pub struct DispatchOptions<'w> {
     pub shows_course: bool,
     /// Sets what is known of a tool, by the name that a hook has given the call.
     pub describe_tool: Option<&'w DescribeTool>,
-    /// Is called when a hook starts and ends, other than hooks in the background.
-    pub observer: Option<&'w dyn Observer>,
 }
 
 /// Which hooks have judged a tool call before it came to `permission_request`: they judge it again with
@@ -109,7 +99,7 @@ impl std::fmt::Debug for Executor {
         formatter
             .debug_struct("Executor")
             .field("hooks", &self.configured.len())
-            .field("working_dir", &self.working_dir)
+            .field("working_dir", &self.environment.working_dir)
             .finish_non_exhaustive()
     }
 }
@@ -145,7 +135,7 @@ impl Executor {
     pub fn take_over(&mut self, old: &Self) {
         self.capacity = Arc::clone(&old.capacity);
         old.is_replaced.store(true, Ordering::Release);
-        self.processes.take_over(&old.processes);
+        self.environment.processes.take_over(&old.environment.processes);
     }
 
     /// Starts the processes that are to be started with the executor, without waiting for them.
@@ -155,17 +145,17 @@ impl Executor {
     /// # Panics
     /// When it is not called within a Tokio runtime that has time and I/O enabled.
     pub fn start_processes(&self) {
-        self.processes.start_eager();
+        self.environment.processes.start_eager();
     }
 
     /// Starts each process to see whether it can serve, and stops it.
     pub async fn check_processes(&self) -> Vec<ProcessCheck> {
-        self.processes.check().await
+        self.environment.processes.check().await
     }
 
     /// Returns the counts of each process.
     pub fn process_statistics(&self) -> Vec<ProcessStatistics> {
-        self.processes.statistics()
+        self.environment.processes.statistics()
     }
 
     /// Runs the hooks of `event` that match `input` and folds their answers into one verdict.
@@ -182,18 +172,6 @@ impl Executor {
             return Verdict::no_opinion(event);
         }
         self.run_concerned(event, input, DispatchOptions::default()).await
-    }
-
-    /// Like [`dispatch`](Self::dispatch), and returns at `deadline` at the latest.
-    ///
-    /// A hook that is late fails by its own `on_error`; what the other hooks decided, rewrote or
-    /// redacted counts. Dropping the future of `dispatch` at the deadline would lose all of that.
-    ///
-    /// # Panics
-    /// When it is not called within a Tokio runtime that has time and I/O enabled.
-    pub async fn dispatch_until(&self, event: Event, input: &Input, deadline: Instant) -> Verdict {
-        let options = DispatchOptions { until: Some(deadline), ..DispatchOptions::default() };
-        self.run(event, input, options).await
     }
 
     /// Returns the verdict for a host that could not ask the hooks of `event`, with the reason
@@ -220,7 +198,7 @@ impl Executor {
             }
         }
         evaluation.give_up(why);
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         evaluation.conclude(false).into_verdict(event)
     }
 
@@ -271,7 +249,7 @@ impl Executor {
         let verdict = match (concluded.whole, verdicts.first()) {
             (Some(whole), _) => *whole,
             (None, Some(only)) => only.clone(),
-            (None, None) => Verdict::no_opinion(*events.first().unwrap_or(&Event::Notification)),
+            (None, None) => Verdict::no_opinion(events.first().copied().unwrap_or_default()),
         };
         Decided { verdicts, verdict, rewritten, course }
     }
@@ -347,7 +325,7 @@ impl Executor {
         if let Some(recorder) = &self.recorder {
             recorder.settle(patience).await;
         }
-        self.processes.shutdown().await;
+        self.environment.processes.shutdown().await;
     }
 
     /// Returns the input with the event's name and a working directory; a copy only where it has to
@@ -361,24 +339,8 @@ impl Executor {
         // A caller can't say so: hooks that count would not count the call.
         input.repeated = false;
         if input.cwd.is_empty() {
-            input.cwd = self.working_dir.to_string_lossy().into_owned();
+            input.cwd = self.environment.working_dir.to_string_lossy().into_owned();
         }
         Cow::Owned(input)
-    }
-}
-
-/// Receives progress callbacks while an event is dispatched.
-///
-/// The callbacks run where the dispatch is polled and must not block. A hook that runs again,
-/// because another hook rewrote the input, starts and ends more than once.
-pub trait Observer: Send + Sync {
-    /// A hook starts.
-    fn started(&self, hook: &Hook) {
-        let _ = hook;
-    }
-
-    /// A hook has ended, in any way.
-    fn finished(&self, hook: &Hook, report: &HookReport) {
-        let _ = (hook, report);
     }
 }

@@ -60,7 +60,7 @@ impl<'e> Evaluation<'e> {
         input: &'e Input,
         options: &DispatchOptions<'e>,
     ) -> Self {
-        let event = events.first().copied().unwrap_or(Event::Notification);
+        let event = events.first().copied().unwrap_or_default();
         let input = match events {
             [only] => executor.complete(*only, input),
             _ => executor.complete(input.hook_event_name.unwrap_or(event), input),
@@ -76,7 +76,6 @@ impl<'e> Evaluation<'e> {
             stages,
             versions: Versions::new(input, events.len(), executor.describer, options.describe_tool),
             deadlines,
-            observer: options.observer,
             asked_by: options.asked_by,
             given_up: None,
         };
@@ -205,12 +204,8 @@ impl<'e> Evaluation<'e> {
     fn waiting(&self, order: &[HookId]) -> usize {
         let mut waiting = 0;
         for hook in order {
-            if self.failed_in_turn.contains(hook) {
-                continue;
-            }
-            if self.moment.matches(*hook, self.last) {
-                waiting += 1;
-            }
+            let is_out = self.failed_in_turn.contains(hook);
+            waiting += usize::from(!is_out && self.moment.matches(*hook, self.last));
         }
         waiting
     }

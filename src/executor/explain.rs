@@ -71,7 +71,18 @@ impl Executor {
         // Failed files come first, as in the plan. They are not configured hooks.
         let mut explanations = Vec::new();
         for hook in self.failures(event).into_iter().chain(&self.configured) {
-            explanations.push(self.explain_hook(hook, event, &input));
+            let (selection, condition) = self.select(hook, event, &input);
+            let is_matched = hook.event.contract().tool_matched;
+            explanations.push(Explanation {
+                name: hook.label(),
+                kind: hook.kind.clone(),
+                source: hook.location.to_string(),
+                event: hook.event,
+                matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
+                condition,
+                selection,
+                hook: Arc::clone(hook),
+            });
         }
         explanations
     }
@@ -90,21 +101,6 @@ impl Executor {
             }
         }
         failures
-    }
-
-    fn explain_hook(&self, hook: &Arc<Hook>, event: Event, input: &Input) -> Explanation {
-        let (selection, condition) = self.select(hook, event, input);
-        let is_matched = hook.event.contract().tool_matched;
-        Explanation {
-            name: hook.label(),
-            kind: hook.kind.clone(),
-            source: hook.location.to_string(),
-            event: hook.event,
-            matcher: if is_matched { Some(hook.matcher.to_string()) } else { None },
-            condition,
-            selection,
-            hook: Arc::clone(hook),
-        }
     }
 
     /// Returns whether a hook would run, and its condition if that was evaluated.

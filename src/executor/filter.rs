@@ -97,7 +97,7 @@ impl Interpreter<'_> {
             notices.push(format!("hook {}: {problem}; ignored", self.bound.title()));
         }
         let withholds = contract.withholds() && output.decision == Some(Decision::Deny);
-        Outcome { status, notices, withholds, ..Outcome::of(self.bound.index, output) }
+        Outcome { status, notices, withholds, ..Outcome::of(output) }
     }
 
     /// Returns why an allow of a person is not one of this call.

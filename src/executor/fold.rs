@@ -7,7 +7,7 @@ use super::outcome::Outcome;
 use super::select::Bound;
 use crate::event::{Event, Permission};
 use crate::wire::claude_code::decision_of;
-use crate::wire::{Decision, HookStatus, Verdict, widest};
+use crate::wire::{Decision, HookStatus, Verdict, join, join_new_lines, widest};
 
 /// Why a key that belongs to a decision is ignored.
 const NOT_ALONE: &str =
@@ -30,8 +30,8 @@ pub(super) fn fold(event: Event, hooks: &[Bound], outcomes: &[Outcome]) -> Verdi
 type Said<'o> = (&'o Bound, &'o Outcome);
 
 /// Folds the answers of the hooks of one event, or of all events `of_moment`. Texts of higher layers come
-/// first: an agent may cut what comes last. A text that several events give, as a failed hooks file does,
-/// appears once in that of a moment.
+/// first: an agent may cut what comes last. A line that several hooks give, as a failed hooks file does at
+/// each event, appears once.
 pub(super) fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verdict {
     let mut by_layer = Cow::Borrowed(said);
     if !said.is_sorted_by_key(|(bound, _)| bound.rank()) {
@@ -40,28 +40,28 @@ pub(super) fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verd
     let mut verdict = Verdict::no_opinion(event);
     decide(&mut verdict, &by_layer, of_moment);
     let mut decider = None;
-    let (mut reasons, mut contexts) = (Texts::new(of_moment), Texts::new(false));
-    let mut told = Texts::new(of_moment);
     for (_, outcome) in &*by_layer {
         let output = &outcome.output;
         if output.decision.is_some() && output.decision == verdict.decision {
             decider = decider.or(Some(outcome));
-            reasons.add(output.reason.as_deref());
+            join_new_lines(&mut verdict.message, output.reason.as_deref());
         }
-        contexts.add(output.additional_context.as_deref());
+        if let Some(context) = &output.additional_context
+            && !context.is_empty()
+        {
+            join(&mut verdict.additional_context, Some(context.clone()));
+        }
         if verdict.summary.is_none()
             && let Some(summary) = &output.summary
             && !summary.is_empty()
         {
             verdict.summary = Some(summary.clone());
         }
-        told.add(output.system_message.as_deref());
+        join_new_lines(&mut verdict.system_message, output.system_message.as_deref());
         for notice in &outcome.notices {
-            told.add(Some(notice));
+            verdict.tell(notice);
         }
     }
-    verdict.message = reasons.joined();
-    verdict.additional_context = contexts.joined();
     if !verdict.allowed
         && let Some(decider) = decider
     {
@@ -72,9 +72,8 @@ pub(super) fn fold_all(event: Event, said: &[Said<'_>], of_moment: bool) -> Verd
     }
     let ignored = pass_on_keys_of_claude_code(&mut verdict, &by_layer);
     for remark in &ignored {
-        told.add(Some(remark));
+        verdict.tell(remark);
     }
-    verdict.system_message = told.joined();
     let layers = by_layer.chunk_by(|(one, _), (next, _)| one.rank() == next.rank());
     for (_, outcome) in layers.rev().flatten() {
         for (key, value) in &outcome.output.metadata {
@@ -167,32 +166,6 @@ fn key_counts(
     deciders.next().is_some_and(|(highest, _)| highest.rank() == bound.rank())
 }
 
-/// Texts that are not empty, in their order.
-struct Texts<'a> {
-    parts: Vec<&'a str>,
-    /// Whether equal texts appear once.
-    once: bool,
-}
-
-impl<'a> Texts<'a> {
-    fn new(once: bool) -> Self {
-        Self { parts: Vec::new(), once }
-    }
-
-    fn add(&mut self, text: Option<&'a str>) {
-        if let Some(text) = text
-            && !text.is_empty()
-            && !(self.once && self.parts.contains(&text))
-        {
-            self.parts.push(text);
-        }
-    }
-
-    fn joined(&self) -> Option<String> {
-        if self.parts.is_empty() { None } else { Some(self.parts.join("\n")) }
-    }
-}
-
 #[cfg(test)]
 mod laws {
     //! The laws of folding, for any outcomes.
@@ -217,7 +190,6 @@ mod laws {
                 Command::Text(format!("hook {index}")),
             )),
             handler: Arc::new(Silent),
-            index,
             identity: index,
             limit_group: index,
         };
@@ -238,7 +210,7 @@ mod laws {
         let stop = proptest::option::of((any::<bool>(), "[a-z]{0,2}"));
         (decision(), text(), text(), text(), stop, any::<bool>()).prop_map(
             |(decision, reason, context, warning, stop, failed_open)| {
-                let mut outcome = Outcome::none(0);
+                let mut outcome = Outcome::none();
                 *outcome.output = Output {
                     decision,
                     reason,
@@ -277,7 +249,7 @@ mod laws {
         let approval = || {
             let decision = json!({"behavior": "allow", "updatedPermissions": []});
             let answer = json!({"hook_specific_output": {"decision": decision}});
-            Outcome::of(0, Box::new(Output::from_value(answer).unwrap()))
+            Outcome::of(Box::new(Output::from_value(answer).unwrap()))
         };
         let given = |outcome| {
             let verdict = fold(Event::PermissionRequest, &hooks(1), &[outcome]);
@@ -288,14 +260,15 @@ mod laws {
         rewritten.drop_permission("late");
         assert!(!given(rewritten));
         // A denial takes the place of the allow, and of what came with it.
-        let second = Outcome::of(0, Box::new(Output::deny("no")));
+        let second = Outcome::of(Box::new(Output::deny("no")));
         assert!(!given(approval().with_next(second)));
     }
 
     proptest! {
         #[test]
         fn adding_a_denial_never_yields_permission(mut outcomes in outcomes(), at in 0_usize..6) {
-            let mut denial = Outcome::none(outcomes.len());
+            let mut denial = Outcome::none();
+            denial.hook.index = outcomes.len();
             *denial.output = Output::deny("no");
             outcomes.insert(at.min(outcomes.len()), denial);
             let verdict = folded(&outcomes);
@@ -315,7 +288,8 @@ mod laws {
         #[test]
         fn a_hook_without_an_opinion_changes_nothing_but_the_report(outcomes in outcomes()) {
             let mut more = outcomes.clone();
-            more.push(Outcome::none(outcomes.len()));
+            more.push(Outcome::none());
+            more[outcomes.len()].hook.index = outcomes.len();
             let mut with = folded(&more);
             with.hooks.pop();
             let mut without = folded(&outcomes);

@@ -53,7 +53,7 @@ impl Interpreter<'_> {
     /// The hook's limit is reached. The user sees it where the hook could have kept the model at work.
     pub(super) fn limited(&self, why: String) -> Outcome {
         let notice = format!("hook {} was not run: {why}", self.bound.title());
-        let mut outcome = Outcome::skipped(self.bound.index, why);
+        let mut outcome = Outcome::skipped(why);
         if self.contract.may_continue {
             outcome.notices.push(notice);
         }
@@ -87,7 +87,7 @@ impl Interpreter<'_> {
                 None => next,
             });
         }
-        let mut all = all.unwrap_or_else(|| Outcome::none(self.bound.index));
+        let mut all = all.unwrap_or_else(Outcome::none);
         all.output.updated_tool_response = response;
         if !all_allow {
             all.drop_permission("it is not for every file of the call");
@@ -157,7 +157,7 @@ impl Interpreter<'_> {
             (_, Stdout::Background) => Outcome {
                 status: HookStatus::Background,
                 exit_code: Some(0),
-                ..Outcome::none(self.bound.index)
+                ..Outcome::none()
             },
             (ExitCode::Success, Stdout::Answer(output)) if output.has_only_a_reason() => {
                 self.failed_with_words("its JSON answers nothing: it has a reason and no decision")
@@ -177,9 +177,9 @@ impl Interpreter<'_> {
                  response, or nothing",
             ),
             (ExitCode::Success, Stdout::Text(text)) => {
-                Outcome { stdout: text, ..Outcome::none(self.bound.index) }
+                Outcome { stdout: text, ..Outcome::none() }
             }
-            (ExitCode::Success, Stdout::Empty) => Outcome::none(self.bound.index),
+            (ExitCode::Success, Stdout::Empty) => Outcome::none(),
             _ => self.erred(code, stderr),
         };
         outcome.exit_code = outcome.exit_code.or(Some(code));
@@ -343,7 +343,7 @@ impl Interpreter<'_> {
         } else {
             (format!("hook {} failed: {cause}", self.bound.title()), cause.to_owned())
         };
-        let mut outcome = Outcome { status, error: Some(cause), ..Outcome::none(self.bound.index) };
+        let mut outcome = Outcome { status, error: Some(cause), ..Outcome::none() };
         let decision = match on_error {
             OnError::Block => Some(Decision::Deny),
             OnError::Ask if self.contract.permission == Permission::None => Some(Decision::Deny),
@@ -417,7 +417,7 @@ mod tests {
 
     fn bound(hook: Hook) -> Bound {
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, index: 0, identity: 0, limit_group: 0, runs: None, dialect: None }
+        Bound { hook, handler, identity: 0, limit_group: 0, runs: None, dialect: None }
     }
 
     fn read_as(

@@ -31,7 +31,7 @@ pub use background::HandedOver;
 pub use build::Inspection;
 pub use conclude::Decided;
 pub(crate) use dispatch::Executor;
-pub use dispatch::{DispatchOptions, JudgedBefore, Observer};
+pub use dispatch::{DispatchOptions, JudgedBefore};
 pub use explain::{Course, Explanation, Role, Selection, Step};
 pub use time::deadline_of_hooks;
 

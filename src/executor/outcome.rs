@@ -5,12 +5,15 @@ use std::time::Duration;
 use super::ask::HookId;
 use super::select::Bound;
 use super::versions::Version;
-use crate::wire::claude_code::decision_of;
-use crate::wire::{Decision, HookReport, HookStatus, Mode, Output, Usage, join, widest};
+use crate::wire::{
+    Decision, HookReport, HookStatus, Mode, Output, Usage, add_new, claude_code, join_new_lines,
+    widest,
+};
 
 /// The outcome of one hook that was asked about one version of the input.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
+    /// The hook, and the version that it was asked about: set by the one who asked it.
     pub(super) hook: HookId,
     pub(super) version: Version,
     /// The version that its rewrite made, once it was applied.
@@ -42,15 +45,15 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// Returns the outcome of a hook that has no opinion.
-    pub(super) fn none(index: usize) -> Self {
-        Self::of(index, Box::default())
+    pub(super) fn none() -> Self {
+        Self::of(Box::default())
     }
 
     /// Returns the outcome of a hook that gave an answer. Each field is listed: the default of all would
     /// allocate an answer only to drop it.
-    pub(super) fn of(index: usize, output: Box<Output>) -> Self {
+    pub(super) fn of(output: Box<Output>) -> Self {
         Self {
-            hook: HookId { place: 0, index },
+            hook: HookId { place: 0, index: 0 },
             version: Version::ORIGINAL,
             made: None,
             repeated: false,
@@ -71,8 +74,8 @@ impl Outcome {
     }
 
     /// Returns the outcome of a hook that did not run.
-    pub(super) fn skipped(index: usize, why: impl Into<String>) -> Self {
-        Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none(index) }
+    pub(super) fn skipped(why: impl Into<String>) -> Self {
+        Self { status: HookStatus::Skipped, error: Some(why.into()), ..Self::none() }
     }
 
     /// Returns whether the hook gave no valid answer.
@@ -106,34 +109,28 @@ impl Outcome {
             self.stderr = next.stderr;
         }
         let both = &mut self.output;
+        claude_code::absorb(
+            &mut both.claude_code, both.decision, output.claude_code, output.decision,
+        );
         if is_stricter {
             both.decision = output.decision;
             both.reason = output.reason;
-            both.claude_code.retain(|key, _| decision_of(key).is_none());
         } else if is_as_strict {
-            add_text(&mut both.reason, output.reason);
+            join_new_lines(&mut both.reason, output.reason.as_deref());
         }
         both.stop = widest(both.stop.take(), output.stop);
-        add_text(&mut both.additional_context, output.additional_context);
-        add_text(&mut both.system_message, output.system_message);
+        join_new_lines(&mut both.additional_context, output.additional_context.as_deref());
+        join_new_lines(&mut both.system_message, output.system_message.as_deref());
         both.summary = both.summary.take().or(output.summary);
         both.respond = both.respond.take().or(output.respond);
         both.by = both.by.take().or(output.by);
         both.metadata.extend(output.metadata);
         both.suppress_output |= output.suppress_output;
-        for (key, value) in output.claude_code {
-            let of = decision_of(&key);
-            if of.is_none() || of == both.decision {
-                both.claude_code.entry(key).or_insert(value);
-            }
-        }
         self.unenforced = match (self.unenforced, unenforced) {
             (Some(first), Some(second)) if second.decision > first.decision => Some(second),
             (first, second) => first.or(second),
         };
-        if severity(next.status) > severity(self.status) {
-            self.status = next.status;
-        }
+        self.status = self.status.max(next.status);
         self.error = self.error.or(next.error);
         self.failed_open |= next.failed_open;
         self.withholds |= next.withholds;
@@ -210,30 +207,4 @@ impl Outcome {
 
 fn unless_empty(text: &str) -> Option<String> {
     if text.is_empty() { None } else { Some(text.to_owned()) }
-}
-
-/// Returns the order in which one status hides another: a failure is never hidden.
-const fn severity(status: HookStatus) -> u8 {
-    match status {
-        HookStatus::Skipped | HookStatus::Background => 0,
-        HookStatus::Ok => 1,
-        HookStatus::Blocked => 2,
-        HookStatus::Error => 3,
-        HookStatus::Failed => 4,
-    }
-}
-
-/// Adds a text on a line of its own, unless it is there already.
-fn add_text(before: &mut Option<String>, text: Option<String>) {
-    if *before != text {
-        join(before, text);
-    }
-}
-
-fn add_new(before: &mut Vec<String>, more: Vec<String>) {
-    for text in more {
-        if !before.contains(&text) {
-            before.push(text);
-        }
-    }
 }

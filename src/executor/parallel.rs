@@ -85,7 +85,7 @@ mod tests {
         hook.location = file_of_layer(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, index: 0, identity: 0, limit_group, runs: None, dialect: None }
+        Bound { hook, handler, identity: 0, limit_group, runs: None, dialect: None }
     }
 
     #[tokio::test]

@@ -4,13 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 use super::ask::Runs;
-use crate::config::{ByRank, Hook, Layer, Phase};
+use crate::config::{Hook, Phase};
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
-use crate::handler::{Failure, Handler, HandlerError, Shared};
+use crate::handler::{Handler, Shared};
 use crate::wire::Input;
 
 /// How many bytes of a tool's name matchers take: the work of a pattern grows with the name, which a
@@ -22,8 +20,6 @@ const MAX_TOOL_NAME: usize = 1024;
 pub(crate) struct Bound {
     pub(crate) hook: Arc<Hook>,
     pub(crate) handler: Arc<dyn Handler>,
-    /// Its place among the hooks of its event.
-    pub(crate) index: usize,
     /// Equal for identical hooks.
     pub(crate) identity: usize,
     /// Equal for hooks that share a `max_parallel`.
@@ -132,21 +128,23 @@ impl Plan {
         // Nearly every name is plain.
         let is_plain = tool.bytes().all(|byte| byte.is_ascii_graphic());
         if !self.contract.tool_matched || is_plain && (1..=MAX_TOOL_NAME).contains(&tool.len()) {
-            None
-        } else if tool.is_empty() {
-            Some(format!("`{event}` came without a `tool_name`, so no hook could be chosen for it"))
+            return None;
+        }
+        let problem = if tool.is_empty() {
+            "without a `tool_name`, so no hook could be chosen for it".to_owned()
         } else if tool.len() > MAX_TOOL_NAME {
-            Some(format!(
-                "`{event}` came for a tool whose name is longer than {MAX_TOOL_NAME} bytes; no tool has such a name"
-            ))
+            format!(
+                "for a tool whose name is longer than {MAX_TOOL_NAME} bytes; no tool has such a name"
+            )
         } else if tool.contains(char::is_control) || tool.trim() != tool {
             // No agent has such a tool, but an agent may trim the name to one that it has.
-            Some(format!(
-                "`{event}` came for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
-            ))
+            format!(
+                "for a tool named {tool:?}; no hook can be chosen by a name with control characters, or with spaces around it"
+            )
         } else {
-            None
-        }
+            return None;
+        };
+        Some(format!("`{event}` came {problem}"))
     }
 
     /// Returns whether the hook's matcher matches the tool, by name, by kind or by the name that it
@@ -166,38 +164,10 @@ impl Plan {
     }
 
     /// Returns whether the hook is to be called, as far as its condition says. For a long input the
-    /// condition is evaluated by [`concerns`], once the hook is called.
+    /// condition is evaluated on another thread, once the hook is called.
     pub(crate) fn may_concern(&self, index: usize, (input, shared): (&Input, &Shared)) -> bool {
         let Some(when) = &self.hooks[index].hook.when else { return true };
         shared.is_long(input) || when.holds(input, &shared.memo)
-    }
-}
-
-/// How many threads look at conditions of each rank of layers at once.
-pub(super) static ELSEWHERE: ByRank<Semaphore> =
-    [const { Semaphore::const_new(2) }; Layer::RANKED.len()];
-
-/// Evaluates the condition of a hook that is called, on another thread, if [`Plan::may_concern`] left
-/// it open because the input is long.
-pub(super) async fn concerns(
-    bound: &Bound,
-    (input, shared): (&Input, &Shared),
-) -> Result<bool, HandlerError> {
-    let Some(when) = &bound.hook.when else { return Ok(true) };
-    if !shared.is_long(input) {
-        return Ok(true);
-    }
-    let when = Arc::clone(when);
-    let turn = ELSEWHERE[bound.rank()].acquire().await;
-    let (input, memo) = (shared.owned(input), shared.memo.share());
-    let looked = tokio::task::spawn_blocking(move || {
-        // Kept until it is done, even if its dispatch is gone by then.
-        let _turn = turn;
-        when.holds(&input, &memo)
-    });
-    match looked.await {
-        Ok(holds) => Ok(holds),
-        Err(error) => Err(HandlerError::new(Failure::Panic, format!("its `when` failed: {error}"))),
     }
 }
 

@@ -3,13 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::Executor;
-use super::dispatch::Observer;
 use super::explain::Selection;
+use super::{DispatchOptions, Executor};
 use crate::config::{
     Command, Config, Hook, InLayer as _, Layer, Limits, Location, OnError, Phase, SourceFile,
 };
@@ -33,6 +32,10 @@ mod rewriting;
 mod second_answers;
 mod settling;
 mod world;
+
+fn by(deadline: Instant) -> DispatchOptions<'static> {
+    DispatchOptions { until: Some(deadline), ..DispatchOptions::default() }
+}
 
 /// Knows the kinds of a few tools.
 #[derive(Debug)]
@@ -433,7 +436,7 @@ async fn rewriters_of_a_project_leave_time_for_the_guards_of_others() {
     let config = Config { hooks, ..Config::default() };
     let executor = Executor::builder(config).registry(registry).build().unwrap();
     let until = tokio::time::Instant::now().into_std() + Duration::from_secs(20);
-    let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
+    let verdict = executor.run(UserPromptSubmit, &Input::default(), by(until)).await;
     assert_eq!(verdict.message.as_deref(), Some("not that"), "{verdict:#?}");
     assert!(
         verdict.hooks[0].error.as_ref().unwrap().contains("its share of the time"),
@@ -458,7 +461,7 @@ async fn a_hook_that_is_late_for_its_caller_fails_by_its_own_on_error() {
         let config = Config { hooks, ..Config::default() };
         let executor = Executor::builder(config).registry(registry.clone()).build().unwrap();
         let until = tokio::time::Instant::now().into_std() + Duration::from_secs(1);
-        let verdict = executor.dispatch_until(UserPromptSubmit, &Input::default(), until).await;
+        let verdict = executor.run(UserPromptSubmit, &Input::default(), by(until)).await;
         assert_eq!(verdict.decision, expected);
         assert_eq!(verdict.additional_context.as_deref(), Some("kept"));
         let error = verdict.hooks[0].error.as_ref().unwrap();

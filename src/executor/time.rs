@@ -36,7 +36,6 @@ pub(super) struct Deadlines {
 }
 
 /// The time limits of one call.
-#[derive(Debug)]
 pub(super) struct Until {
     /// The deadline of its answer.
     pub(super) answer: Instant,

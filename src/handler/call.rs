@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use hookexec_files::json::is_longer_than;
+
 use super::{Capacity, Failure, HandlerError, Place};
 use crate::describe::{CallDescription, DescribeCall, Memo};
 use crate::event::Event;
@@ -119,7 +121,7 @@ impl Shared {
     pub(crate) fn is_long(&self, input: &Input) -> bool {
         // The largest JSON of an input, in bytes, for which conditions are evaluated where other hooks wait: a
         // guard's pattern takes microseconds on it, and the slowest that is valid two seconds.
-        *self.is_long.get_or_init(|| input.is_longer_than(8 << 10))
+        *self.is_long.get_or_init(|| is_longer_than(input, 8 << 10))
     }
 
     /// Returns values for an input with the same tool call.

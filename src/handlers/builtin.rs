@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::config::{Command, Hook, Layer};
+use crate::config::{Hook, Layer};
 use crate::counts::Counter;
 use crate::event::Event;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, name_in_command,
+};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -166,12 +168,8 @@ pub(crate) fn build(
     counter: Counter,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    let Some(Command::Text(name)) = &hook.command else {
-        return Err(BuildError::new("`command` of a builtin hook is the builtin's name")
-            .at("command")
-            .hint("write `command: add_date`; arguments go into `args`"));
-    };
-    let Some(builtin) = builtins.get(&**name) else {
+    let name = name_in_command(hook);
+    let Some(builtin) = builtins.get(name) else {
         let hint = if builtins.is_empty() {
             "this program registered no builtins; `hookexec_builtins::register` adds the shipped ones".to_owned()
         } else {
@@ -189,15 +187,13 @@ pub(crate) fn build(
     {
         function = BuiltinFunction::Blocking(Arc::clone(inline));
     }
-    let (on_failure, rewrites, max_output) =
-        (builtin.on_failure, builtin.rewrites, hook.max_output);
-    Ok(Arc::new(BuiltinHandler { function, on_failure, rewrites, max_output }))
+    let (builtin, max_output) = (builtin.clone(), hook.max_output);
+    Ok(Arc::new(BuiltinHandler { function, builtin, max_output }))
 }
 
 struct BuiltinHandler {
     function: BuiltinFunction,
-    on_failure: OnFailure,
-    rewrites: bool,
+    builtin: Builtin,
     max_output: usize,
 }
 
@@ -233,11 +229,11 @@ impl Handler for BuiltinHandler {
     }
 
     fn rewrites(&self) -> bool {
-        self.rewrites
+        self.builtin.rewrites
     }
 
     fn on_failure(&self, event: Event) -> Option<Output> {
-        (self.on_failure)(event)
+        (self.builtin.on_failure)(event)
     }
 }
 

@@ -2,36 +2,27 @@
 
 use std::future::{pending, ready};
 
+use futures_util::future::{MaybeDone, maybe_done};
+
 use super::outcome::ToolEnd;
 use crate::handler::BoxFuture;
 
-/// The host's cancellation: a future that ends when the host cancels.
-#[derive(Default)]
-pub(super) enum Cancellation<'a> {
-    /// The host never cancels.
-    #[default]
-    Never,
-    /// Not yet.
-    Watched(BoxFuture<'a, ()>),
-    /// The host has cancelled.
-    Seen,
-}
+/// The host's cancellation: a future that ends when the host cancels, and stays ended.
+pub(super) struct Cancellation<'a>(MaybeDone<BoxFuture<'a, ()>>);
 
 impl<'a> Cancellation<'a> {
+    /// Returns the cancellation of a host that never cancels.
+    pub(super) fn never() -> Self {
+        Self::on(pending())
+    }
+
     pub(super) fn on(wish: impl Future<Output = ()> + Send + 'a) -> Self {
-        Self::Watched(Box::pin(wish))
+        Self(maybe_done(Box::pin(wish)))
     }
 
     /// Waits for the cancellation, and returns at once if it was seen before.
     pub(super) async fn wished(&mut self) {
-        match self {
-            Self::Never => pending().await,
-            Self::Watched(wish) => {
-                wish.await;
-                *self = Self::Seen;
-            }
-            Self::Seen => {}
-        }
+        (&mut self.0).await;
     }
 
     /// Does `work`; returns `None` when the host cancels before it is done.

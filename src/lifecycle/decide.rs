@@ -1,12 +1,8 @@
 //! Decides whether a tool call may be executed: every stage before the tool, and an approval that is
 //! bound to exactly what was shown.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-
-use futures_util::FutureExt as _;
-use serde_json::Value;
 
 use super::cancel::Cancellation;
 use super::outcome::{DeniedBy, ToolEnd, Trail, reason};
@@ -17,9 +13,23 @@ use crate::event::Event;
 use crate::executor::{BEFORE_TOOL, DispatchOptions};
 use crate::handler::BoxFuture;
 use crate::wire::{Decision, Input, JsonObject, Verdict, metadata_of};
+use futures_util::FutureExt as _;
 
-/// A tool call on its way to a decision.
-pub(super) struct Decider<'a> {
+/// A tool call about to be driven through its stages.
+///
+/// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
+///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
+///   `post_tool_use`, `tool_response_transform`.
+/// * Rewrites: the hooks of all events before the tool decide together, and so do those of all events
+///   after it ([`Executor`](crate::Executor) says how).
+/// * Answers in the tool's place: the tool, its approval and the hooks after it are left out. If a hook
+///   asked, approval comes first.
+/// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
+/// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
+///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
+///   the tool was running.
+#[must_use = "a tool call does nothing before `run` or `begin` is called"]
+pub struct ToolRun<'a> {
     pub(super) scope: Scope,
     pub(super) call: ToolCall,
     /// Why the host asks, unless a hook allows the call.
@@ -31,33 +41,38 @@ pub(super) struct Decider<'a> {
     original: Option<JsonObject>,
 }
 
-impl Decider<'_> {
-    pub(super) fn new(scope: Scope, mut call: ToolCall) -> Self {
+impl Scope {
+    /// Returns the driver around one tool call.
+    pub fn tool_call<'a>(&self, mut call: ToolCall) -> ToolRun<'a> {
         if call.facts == ToolFacts::default() {
-            call.facts = scope.session.facts_of(&call.name);
+            call.facts = self.session.facts_of(&call.name);
         }
-        Self {
-            scope,
+        ToolRun {
+            scope: self.clone(),
             call,
             asks: None,
             approver: None,
-            cancel: Cancellation::Never,
+            cancel: Cancellation::never(),
             trail: Trail::default(),
             original: None,
         }
     }
+}
 
+impl ToolRun<'_> {
     /// Takes the call through every stage before the tool, and fires the event with the decision.
     /// The error is how the call ends without the tool.
     pub(super) async fn decide(&mut self) -> Result<(), ToolEnd> {
         if let Err(end) = self.consult().await {
             return Err(self.decided_against(end).await);
         }
-        let asked = ASKING.iter().any(|event| self.question_of(*event).is_some());
-        let (mut is_allowed, mut respond) = (false, None);
-        if let Some(verdict) = self.verdict_of(Event::PreToolUse) {
-            is_allowed = verdict.decision == Some(Decision::Allow);
-            respond = verdict.respond.clone().map(Box::new);
+        let (mut asked, mut is_allowed, mut respond) = (false, false, None);
+        for verdict in self.trail.verdicts() {
+            asked |= ASKING.contains(&verdict.event) && verdict.decision == Some(Decision::Ask);
+            if verdict.event == Event::PreToolUse {
+                is_allowed = verdict.decision == Some(Decision::Allow);
+                respond = verdict.respond.clone().map(Box::new);
+            }
         }
         if let (Some(result), false) = (&respond, asked) {
             // Nothing is executed, so there is nothing to approve.
@@ -107,16 +122,6 @@ impl Decider<'_> {
         end_of(&decided.verdict)
     }
 
-    fn verdict_of(&self, event: Event) -> Option<&Verdict> {
-        self.trail.verdicts().iter().find(|verdict| verdict.event == event)
-    }
-
-    /// Returns why the hooks of an event ask.
-    fn question_of(&self, event: Event) -> Option<String> {
-        let verdict = self.verdict_of(event)?;
-        if verdict.decision == Some(Decision::Ask) { Some(reason(verdict)) } else { None }
-    }
-
     /// Applies what hooks of one event rewrote.
     fn rewrite(&mut self, verdict: &Verdict) {
         if let Some(arguments) = &verdict.updated_input {
@@ -154,16 +159,12 @@ impl Decider<'_> {
         let executor = self.scope.session.executor();
         let asking = Box::pin(executor.settle(&mut verdict, &judged));
         let answers = self.cancel.or_end(asking).await?;
-        let mut reasons = Vec::new();
         let mut by = Event::PermissionRequest;
         for answer in answers {
             self.scope.note_stop(&answer);
             self.rewrite(&answer);
             self.trail.push(answer.clone());
             end_of(&answer)?;
-            if answer.decision == Some(Decision::Ask) {
-                reasons.push((Some(answer.event), reason(&answer)));
-            }
             if answer.event == Event::Approval {
                 by = answer.event;
             }
@@ -171,16 +172,19 @@ impl Decider<'_> {
         if verdict.decision == Some(Decision::Allow) {
             return Ok(by.name().to_owned());
         }
-        reasons.extend(self.asks.clone().map(|why| (None, why)));
-        // Those of the event with the last word first.
-        for event in ASKING.into_iter().rev() {
-            reasons.extend(self.question_of(event).map(|why| (Some(event), why)));
-        }
-        self.ask_host(reasons).await
+        self.ask_host().await
     }
 
     /// Has the host's approver answer, and returns who approved.
-    async fn ask_host(&mut self, reasons: Vec<(Option<Event>, String)>) -> Result<String, ToolEnd> {
+    async fn ask_host(&mut self) -> Result<String, ToolEnd> {
+        let mut reasons = Vec::new();
+        // Those of the event with the last word first.
+        for verdict in self.trail.verdicts().iter().rev() {
+            if verdict.decision == Some(Decision::Ask) {
+                reasons.push((Some(verdict.event), reason(verdict)));
+            }
+        }
+        reasons.extend(self.asks.clone().map(|why| (None, why)));
         let Some(approver) = self.approver.take() else {
             let why: Vec<&str> = reasons.iter().map(|(_, why)| why.as_str()).collect();
             let why = why.join("\n");
@@ -196,10 +200,10 @@ impl Decider<'_> {
         let asking = AssertUnwindSafe(async move { approver(request).await }).catch_unwind();
         let answer = self.cancel.or_end(asking).await?;
         let (by, message) = match answer {
-            Ok(answer) => match answer.for_call(&session_id, &self.call) {
-                Some(answer) => return answer,
-                None => (DeniedBy::VoidApproval, "the approval given was for another call"),
-            },
+            Ok(given) if given.session_id == session_id && given.call.same_as(&self.call) => {
+                return given.answer;
+            }
+            Ok(_) => (DeniedBy::VoidApproval, "the approval given was for another call"),
             Err(_) => (DeniedBy::NobodyToAsk, "approval is needed, and asking for it failed"),
         };
         Err(ToolEnd::Denied { by, message: message.to_owned() })
@@ -252,11 +256,11 @@ pub(super) type Approver<'a> =
 #[must_use = "a request that is not answered approves nothing"]
 #[derive(Debug)]
 pub struct ApprovalRequest {
-    pub(super) session_id: String,
-    pub(super) call: ToolCall,
+    session_id: String,
+    call: ToolCall,
     /// The reason: the event whose hooks asked, and their text. Without an event the host asked.
-    pub(super) reasons: Vec<(Option<Event>, String)>,
-    pub(super) metadata: BTreeMap<String, Value>,
+    reasons: Vec<(Option<Event>, String)>,
+    metadata: JsonObject,
 }
 
 impl ApprovalRequest {
@@ -281,7 +285,7 @@ impl ApprovalRequest {
     }
 
     /// Returns the metadata that hooks attached.
-    pub const fn metadata(&self) -> &BTreeMap<String, Value> {
+    pub const fn metadata(&self) -> &JsonObject {
         &self.metadata
     }
 
@@ -292,21 +296,21 @@ impl ApprovalRequest {
 
     /// Approves the call with `source`, such as a rule; hooks read it in `approval_source`.
     pub fn grant_as(self, source: impl Into<String>) -> Approval {
-        self.answer(Answer::Granted, source)
+        self.answer(Ok(source.into()))
     }
 
     /// Refuses the call, with a reason for the model.
     pub fn refuse(self, reason: impl Into<String>) -> Approval {
-        self.answer(Answer::Refused(reason.into()), "user")
+        self.answer(Err(ToolEnd::Denied { by: DeniedBy::Approver, message: reason.into() }))
     }
 
     /// Cancels the request without an answer.
     pub fn cancel(self) -> Approval {
-        self.answer(Answer::Cancelled, "user")
+        self.answer(Err(ToolEnd::Cancelled))
     }
 
-    fn answer(self, answer: Answer, source: impl Into<String>) -> Approval {
-        Approval { session_id: self.session_id, call: self.call, answer, source: source.into() }
+    fn answer(self, answer: Result<String, ToolEnd>) -> Approval {
+        Approval { session_id: self.session_id, call: self.call, answer }
     }
 }
 
@@ -316,31 +320,6 @@ impl ApprovalRequest {
 pub struct Approval {
     session_id: String,
     call: ToolCall,
-    answer: Answer,
-    source: String,
-}
-
-#[derive(Debug)]
-enum Answer {
-    Granted,
-    Refused(String),
-    Cancelled,
-}
-
-impl Approval {
-    /// Returns who approved, or how the call ends; `None` if the answer was for another call.
-    pub(super) fn for_call(
-        self,
-        session_id: &str,
-        call: &ToolCall,
-    ) -> Option<Result<String, ToolEnd>> {
-        if self.session_id != session_id || !self.call.same_as(call) {
-            return None;
-        }
-        Some(match self.answer {
-            Answer::Granted => Ok(self.source),
-            Answer::Refused(message) => Err(ToolEnd::Denied { by: DeniedBy::Approver, message }),
-            Answer::Cancelled => Err(ToolEnd::Cancelled),
-        })
-    }
+    /// Who approved, or how the call ends.
+    answer: Result<String, ToolEnd>,
 }

@@ -24,7 +24,7 @@ impl DeclaredEvents {
     ///
     /// A host that compacts or fires events of its own adds them with [`and`](Self::and).
     pub fn driven() -> Self {
-        Self::new("this agent", DRIVEN)
+        Self::new("this agent", Event::all().filter(|event| !NOT_DRIVEN.contains(event)))
     }
 
     /// Adds events.
@@ -57,28 +57,16 @@ impl DeclaredEvents {
     }
 }
 
-/// The events that the drivers fire.
-const DRIVEN: [Event; 22] = [
-    Event::SessionStart,
-    Event::SessionEnd,
-    Event::OnSessionResume,
-    Event::UserPromptSubmit,
-    Event::TurnStart,
-    Event::TurnEnd,
-    Event::Stop,
-    Event::BeforeLlmCall,
-    Event::AfterLlmCall,
-    Event::Notification,
-    Event::OnError,
-    Event::OnMaxIterations,
-    Event::ToolInputTransform,
-    Event::ToolGuard,
-    Event::PreToolUse,
-    Event::PermissionRequest,
-    Event::Approval,
-    Event::OnToolApprovalDecision,
-    Event::ToolResponseTransform,
-    Event::PostToolUse,
-    Event::SubagentStart,
-    Event::SubagentStop,
+/// The events that the drivers do not fire by themselves.
+const NOT_DRIVEN: [Event; 10] = [
+    Event::OnUserInput,
+    Event::UserSteeringMessagesSubmit,
+    Event::UserFollowupSubmit,
+    Event::PreCompact,
+    Event::OnAgentSwitch,
+    Event::BeforeCompaction,
+    Event::AfterCompaction,
+    Event::WorktreeCreate,
+    Event::BeforeAgentRun,
+    Event::AfterAgentComplete,
 ];

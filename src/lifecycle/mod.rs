@@ -53,14 +53,14 @@ mod tool_call;
 mod tool_run;
 mod turn;
 
-pub use decide::{Approval, ApprovalRequest};
+pub use decide::{Approval, ApprovalRequest, ToolRun};
 pub use declared::DeclaredEvents;
 pub use model_call::{Compaction, CompactionSource, ModelCall, ModelRequest, PendingModel};
 pub use outcome::{DeniedBy, Outcome, Refused, ToolEnd, ToolOutcome, Trail};
 pub use scope::{CallerDeadline, Scope};
 pub use session::{Session, SessionBuilder, SessionSource};
 pub use tool_call::{AuthorizedCall, ToolCall, ToolError, ToolFacts};
-pub use tool_run::{Batch, PendingTool, ToolRun};
+pub use tool_run::{Batch, PendingTool};
 pub use turn::{Finished, Turn, TurnEnd, TurnState};
 
 /// The guide's programs compile.

@@ -81,12 +81,20 @@ pub struct PendingModel<'a> {
     cancel: Cancellation<'a>,
 }
 
-impl<'a> ModelCall<'a> {
-    pub(super) fn new(scope: Scope, mut request: ModelRequest) -> Self {
-        request.model = request.model.or_else(|| scope.session.common.model_id.clone());
-        Self { scope, request, cancel: Cancellation::Never }
+impl Scope {
+    /// Returns the driver around one model call. In a turn it counts as the next iteration.
+    pub fn model_call<'a>(&self, mut request: ModelRequest) -> ModelCall<'a> {
+        request.model = request.model.or_else(|| self.session.common.model_id.clone());
+        ModelCall { scope: self.clone(), request, cancel: Cancellation::never() }
     }
 
+    /// Returns the driver around a compaction of the conversation.
+    pub fn compaction(&self, source: CompactionSource) -> Compaction {
+        Compaction { scope: self.clone(), source, facts: JsonObject::new() }
+    }
+}
+
+impl<'a> ModelCall<'a> {
     /// Sets a future that ends when the host cancels: hooks and the call itself are dropped then.
     pub fn cancelled_by(mut self, wish: impl Future<Output = ()> + Send + 'a) -> Self {
         self.cancel = Cancellation::on(wish);
@@ -213,10 +221,6 @@ pub struct Compaction {
 }
 
 impl Compaction {
-    pub(super) fn new(scope: Scope, source: CompactionSource) -> Self {
-        Self { scope, source, facts: JsonObject::new() }
-    }
-
     /// Adds a field to the hooks' input, such as `input_tokens` or `context_limit`.
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.facts.insert(key.into(), value.into());

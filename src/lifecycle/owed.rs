@@ -8,13 +8,12 @@ pub(super) struct Owed {
     of: String,
     warning: &'static str,
     ended: AtomicBool,
-    is_due: bool,
+    /// False if the thing began elsewhere: its end may come here, or there.
+    pub(super) is_due: bool,
 }
 
 impl Owed {
     /// Returns the debt of a session, a turn or a tool call by the name `of`.
-    ///
-    /// It is not due if the thing began elsewhere: its end may come here, or there.
     pub(super) fn new(of: &str, warning: &'static str, is_due: bool) -> Self {
         Self { of: of.to_owned(), warning, ended: AtomicBool::new(false), is_due }
     }

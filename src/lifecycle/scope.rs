@@ -7,10 +7,8 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
-use super::model_call::{Compaction, CompactionSource, ModelCall, ModelRequest};
 use super::outcome::{Outcome, Refused, Trail};
-use super::tool_call::{ToolCall, ToolFacts};
-use super::tool_run::{Batch, ToolRun};
+use super::tool_call::ToolFacts;
 use super::turn::{TurnEnd, TurnState};
 use crate::event::Event;
 use crate::executor::{Decided, DispatchOptions, Executor};
@@ -81,26 +79,6 @@ pub(super) struct TurnFacts {
 }
 
 impl Scope {
-    /// Returns the driver around one tool call.
-    pub fn tool_call<'a>(&self, call: ToolCall) -> ToolRun<'a> {
-        ToolRun::new(self.clone(), call)
-    }
-
-    /// Returns the driver around the tool calls of one answer of the model.
-    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
-        Batch::new(self, calls)
-    }
-
-    /// Returns the driver around one model call. In a turn it counts as the next iteration.
-    pub fn model_call<'a>(&self, request: ModelRequest) -> ModelCall<'a> {
-        ModelCall::new(self.clone(), request)
-    }
-
-    /// Returns the driver around a compaction of the conversation.
-    pub fn compaction(&self, source: CompactionSource) -> Compaction {
-        Compaction::new(self.clone(), source)
-    }
-
     /// Runs a subagent. `subagent_start` fires before it, and `run` gets the context that its hooks
     /// have for the subagent. `subagent_stop` fires in every case, with `reason` `error` after a
     /// panic.
@@ -143,16 +121,8 @@ impl Scope {
     ///
     /// The fields that all events have in common are filled in, unless `input` has them.
     #[must_use = "the event may have been blocked"]
-    pub async fn fire(&self, event: Event, mut input: Input) -> Verdict {
-        if !self.has(event) {
-            return Verdict::no_opinion(event);
-        }
-        self.fill(&mut input);
-        let executor = self.session.executor();
-        // Boxed, or every future of a host would carry its size.
-        let verdict = Box::pin(executor.run(event, &input, self.options())).await;
-        self.note_stop(&verdict);
-        verdict
+    pub async fn fire(&self, event: Event, input: Input) -> Verdict {
+        self.fire_with(event, |made| *made = input).await
     }
 
     /// Returns whether a host that streams must hold the model's text back until the model call has
@@ -206,7 +176,12 @@ impl Scope {
         }
         let mut input = Input::default();
         make(&mut input);
-        self.fire(event, input).await
+        self.fill(&mut input);
+        let executor = self.session.executor();
+        // Boxed, or every future of a host would carry its size.
+        let verdict = Box::pin(executor.run(event, &input, self.options())).await;
+        self.note_stop(&verdict);
+        verdict
     }
 
     /// Fires an event about a warning or an error.

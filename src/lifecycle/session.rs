@@ -120,8 +120,8 @@ impl SessionBuilder {
     pub async fn start(self, executor: impl Into<Arc<Executor>>, source: SessionSource) -> Session {
         let executor = executor.into();
         executor.start_processes();
-        let owed = Owed::new(&self.common.session_id, DROPPED, true);
-        let mut session = Session { owed, ..self.attach(executor) };
+        let mut session = self.attach(executor);
+        session.owed.is_due = true;
         if !session.executor().unfired_told.swap(true, Ordering::Relaxed) {
             for hook in &session.unfired {
                 tracing::warn!("{hook}");
@@ -261,11 +261,6 @@ impl Session {
             }
         }
         Ok(turn.begin(opening).await)
-    }
-
-    /// Returns a turn that began elsewhere, for example in another process; fires nothing.
-    pub fn attach_turn(&self, state: TurnState) -> Turn {
-        Turn::new(&self.scope, state)
     }
 
     /// Leaves the session open, to be [attached](SessionBuilder::attach) and ended elsewhere.

@@ -153,13 +153,9 @@ fn no_object() -> WireError {
 /// Only the driver makes one, so a tool that takes this type can't be run past the hooks.
 #[derive(Debug)]
 #[must_use]
-pub struct AuthorizedCall(ToolCall);
+pub struct AuthorizedCall(pub(super) ToolCall);
 
 impl AuthorizedCall {
-    pub(super) const fn new(call: ToolCall) -> Self {
-        Self(call)
-    }
-
     /// Returns the tool.
     pub fn name(&self) -> &str {
         &self.0.name
@@ -190,7 +186,7 @@ impl AuthorizedCall {
 ///
 /// Every [`std::error::Error`] becomes one with `?`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolError(Value);
+pub struct ToolError(pub(super) Value);
 
 impl ToolError {
     /// Returns an error that the model reads as `message`.
@@ -209,10 +205,6 @@ impl ToolError {
     /// The result of a tool that failed.
     pub fn of_mcp_result(result: Value) -> Result<Value, Self> {
         if result["isError"] == true { Err(Self(result)) } else { Ok(result) }
-    }
-
-    pub(super) fn into_response(self) -> Value {
-        self.0
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::cancel::Cancellation;
-use super::decide::{Approval, ApprovalRequest, Decider};
+use super::decide::{Approval, ApprovalRequest, ToolRun};
 use super::outcome::{ToolEnd, ToolOutcome, reason};
 use super::owed::Owed;
 use super::scope::Scope;
@@ -20,30 +20,10 @@ use crate::executor::DispatchOptions;
 use crate::handler::panic_text;
 use crate::wire::Decision;
 
-/// A tool call about to be driven through its stages.
-///
-/// * Order: `tool_input_transform`, `tool_guard`, `pre_tool_use`; when one of the last two asks,
-///   `permission_request` and then the approver; `on_tool_approval_decision`; the tool;
-///   `post_tool_use`, `tool_response_transform`.
-/// * Rewrites: the hooks of all events before the tool decide together, and so do those of all events
-///   after it ([`Executor`](crate::Executor) says how).
-/// * Answers in the tool's place: the tool, its approval and the hooks after it are left out. If a hook
-///   asked, approval comes first.
-/// * Failure: the stages after the tool run as well when it fails, panics or is cancelled.
-/// * Cancellation: see [`cancelled_by`](Self::cancelled_by). Dropping the future of
-///   [`run`](Self::run) stops everything at once, and nothing more fires: a warning is logged when
-///   the tool was running.
-#[must_use = "a tool call does nothing before `run` or `begin` is called"]
-pub struct ToolRun<'a>(Decider<'a>);
-
 impl<'a> ToolRun<'a> {
-    pub(super) fn new(scope: Scope, call: ToolCall) -> Self {
-        Self(Decider::new(scope, call))
-    }
-
     /// Requires approval unless a `pre_tool_use` hook allows the call.
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
-        self.0.asks = Some(reason.into());
+        self.asks = Some(reason.into());
         self
     }
 
@@ -55,7 +35,7 @@ impl<'a> ToolRun<'a> {
         F: FnOnce(ApprovalRequest) -> R + Send + 'a,
         R: Future<Output = Approval> + Send + 'a,
     {
-        self.0.approver = Some(Box::new(move |request| Box::pin(ask(request))));
+        self.approver = Some(Box::new(move |request| Box::pin(ask(request))));
         self
     }
 
@@ -64,7 +44,7 @@ impl<'a> ToolRun<'a> {
     /// Hooks before the tool, the approver and the tool itself are dropped then; the hooks after
     /// the tool still run, so that a call that began is always seen to end.
     pub fn cancelled_by(mut self, wish: impl Future<Output = ()> + Send + 'a) -> Self {
-        self.0.cancel = Cancellation::on(wish);
+        self.cancel = Cancellation::on(wish);
         self
     }
 
@@ -73,21 +53,20 @@ impl<'a> ToolRun<'a> {
     ///
     /// # Errors
     /// When the call ended without the tool: it was denied, answered by a hook, or cancelled.
-    pub async fn begin(self) -> Result<(AuthorizedCall, PendingTool<'a>), Box<ToolOutcome>> {
-        let mut decider = self.0;
+    pub async fn begin(mut self) -> Result<(AuthorizedCall, PendingTool<'a>), Box<ToolOutcome>> {
         // Boxed: most of the future is what decides.
-        if let Err(end) = Box::pin(decider.decide()).await {
-            let Decider { call, trail, .. } = decider;
+        if let Err(end) = Box::pin(self.decide()).await {
+            let Self { call, trail, .. } = self;
             return Err(Box::new(ToolOutcome { call, end, duration: None, trail }));
         }
-        let call = decider.call.clone();
+        let call = self.call.clone();
         let owed = Owed::new(&call.name, DROPPED, true);
-        if decider.cancel.is_wished().await {
-            let pending = PendingTool { decider, started: None, owed };
+        if self.cancel.is_wished().await {
+            let pending = PendingTool { run: self, started: None, owed };
             return Err(Box::new(pending.cancel().await));
         }
-        let pending = PendingTool { decider, started: Some(Instant::now()), owed };
-        Ok((AuthorizedCall::new(call), pending))
+        let pending = PendingTool { run: self, started: Some(Instant::now()), owed };
+        Ok((AuthorizedCall(call), pending))
     }
 
     /// Drives the call through every stage, and gives the tool the authorized call.
@@ -112,7 +91,7 @@ impl<'a> ToolRun<'a> {
                     pending.conclude(Ran::Panicked, said.into()).await
                 }
             },
-            () = pending.decider.cancel.wished() => pending.cancel().await,
+            () = pending.run.cancel.wished() => pending.cancel().await,
         }
     }
 }
@@ -121,7 +100,7 @@ impl<'a> ToolRun<'a> {
 /// [`finish`](Self::finish).
 #[must_use = "the hooks after the tool run in `finish`"]
 pub struct PendingTool<'a> {
-    decider: Decider<'a>,
+    run: ToolRun<'a>,
     started: Option<Instant>,
     owed: Owed,
 }
@@ -140,7 +119,7 @@ impl PendingTool<'_> {
     pub async fn finish(self, result: Result<Value, ToolError>) -> ToolOutcome {
         match result {
             Ok(response) => self.conclude(Ran::Returned, response).await,
-            Err(error) => self.conclude(Ran::Failed, error.into_response()).await,
+            Err(error) => self.conclude(Ran::Failed, error.0).await,
         }
     }
 
@@ -156,8 +135,8 @@ impl PendingTool<'_> {
             if ran == Ran::Cancelled { &[Event::ToolResponseTransform] } else { &[] };
         let events = [Event::ToolResponseTransform, Event::PostToolUse];
         let options = DispatchOptions { once_rewritten, ..DispatchOptions::default() };
-        let firing = self.decider.scope.fire_together(&events, options, |input| {
-            self.decider.call.fill(input);
+        let firing = self.run.scope.fire_together(&events, options, |input| {
+            self.run.call.fill(input);
             input.tool_response = Some(given.clone());
             input.tool_error = Some(ran != Ran::Returned);
             input.tool_duration_ms =
@@ -189,7 +168,7 @@ impl PendingTool<'_> {
             }
             (None, Ran::Cancelled) => ToolEnd::Cancelled,
         };
-        let Decider { call, mut trail, .. } = self.decider;
+        let ToolRun { call, mut trail, .. } = self.run;
         for verdict in decided.verdicts {
             trail.push(verdict);
         }
@@ -220,13 +199,16 @@ pub struct Batch<'a> {
     cancel: Cancellation<'a>,
 }
 
-impl<'a> Batch<'a> {
-    pub(super) fn new(scope: &Scope, calls: Vec<ToolCall>) -> Self {
+impl Scope {
+    /// Returns the driver around the tool calls of one answer of the model.
+    pub fn batch<'a>(&self, calls: Vec<ToolCall>) -> Batch<'a> {
         let (settled, _) = watch::channel(vec![false; calls.len()]);
-        let runs = calls.into_iter().map(|call| ToolRun::new(scope.clone(), call)).collect();
-        Self { runs, settled, cancel: Cancellation::Never }
+        let runs = calls.into_iter().map(|call| self.tool_call(call)).collect();
+        Batch { runs, settled, cancel: Cancellation::never() }
     }
+}
 
+impl<'a> Batch<'a> {
     /// See [`ToolRun::ask_unless_allowed`].
     pub fn ask_unless_allowed(mut self, reason: impl Into<String>) -> Self {
         let reason = reason.into();
@@ -266,23 +248,9 @@ impl<'a> Batch<'a> {
         F: Fn(AuthorizedCall) -> R,
         R: Future<Output = Result<Value, ToolError>>,
     {
-        self.run_each(execute, |_, _| ()).await
-    }
-
-    /// Like [`run`](Self::run), and calls `tell` with the place and the outcome of each call as soon as
-    /// it has ended.
-    pub async fn run_each<F, R>(
-        self,
-        execute: F,
-        tell: impl Fn(usize, &ToolOutcome),
-    ) -> Vec<ToolOutcome>
-    where
-        F: Fn(AuthorizedCall) -> R,
-        R: Future<Output = Result<Value, ToolError>>,
-    {
         let Self { runs, settled, mut cancel } = self;
         let (stop, stopped) = watch::channel(false);
-        let (settled, stop, execute, tell) = (&settled, &stop, &execute, &tell);
+        let (settled, stop, execute) = (&settled, &stop, &execute);
         let mut driven = Vec::with_capacity(runs.len());
         for (place, run) in runs.into_iter().enumerate() {
             let mut stopped = stopped.clone();
@@ -300,7 +268,6 @@ impl<'a> Batch<'a> {
                 if outcome.stop().is_some() {
                     stop.send_replace(true);
                 }
-                tell(place, &outcome);
                 outcome
             });
         }

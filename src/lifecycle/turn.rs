@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::outcome::{Refused, Trail, reason};
 use super::owed::Owed;
 use super::scope::{Scope, TurnFacts};
+use super::session::Session;
 use crate::event::{Event, MAX_CONTINUES};
 use crate::locks::locked;
 
@@ -120,14 +121,15 @@ impl Deref for Turn {
     }
 }
 
-impl Turn {
-    pub(super) fn new(session: &Scope, state: TurnState) -> Self {
+impl Session {
+    /// Returns a turn that began elsewhere, for example in another process; fires nothing.
+    pub fn attach_turn(&self, state: TurnState) -> Turn {
         let owed = Owed::new(&state.turn_id, DROPPED, false);
         let id = state.turn_id.clone();
         let facts = TurnFacts { state: Mutex::new(state), refused: Mutex::default() };
         let facts = Arc::new(facts);
-        Self {
-            scope: Scope { session: Arc::clone(&session.session), turn: Some(Arc::clone(&facts)) },
+        Turn {
+            scope: Scope { session: Arc::clone(&self.session), turn: Some(Arc::clone(&facts)) },
             facts,
             id,
             opening: Trail::default(),
@@ -135,11 +137,13 @@ impl Turn {
             closing: Mutex::default(),
         }
     }
+}
 
+impl Turn {
     pub(super) async fn begin(mut self, mut opening: Trail) -> Self {
         opening.push(self.scope.fire_with(Event::TurnStart, |_| {}).await);
         self.opening = opening;
-        self.owed = Owed::new(self.id(), DROPPED, true);
+        self.owed.is_due = true;
         self
     }
 

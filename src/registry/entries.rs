@@ -129,10 +129,15 @@ impl Registry {
         Some(BuildError::new(message).at("dialect").hint(hint))
     }
 
-    /// Replaces each factory by what `wrap` makes of it: for example one whose handlers are measured.
-    pub fn wrap_factories(&mut self, wrap: impl Fn(HandlerFactory) -> HandlerFactory) -> &mut Self {
+    /// Replaces each handler that will be built by what `wrap` makes of it: for example one that is measured.
+    pub fn wrap_handlers(
+        &mut self,
+        wrap: impl Fn(&Hook, Arc<dyn Handler>) -> Arc<dyn Handler> + Send + Sync + 'static,
+    ) -> &mut Self {
+        let wrap = Arc::new(wrap);
         for factory in self.types.values_mut() {
-            *factory = wrap(factory.clone());
+            let (wrap, inner) = (Arc::clone(&wrap), Arc::clone(&factory.build));
+            factory.build = Arc::new(move |env, hook| Ok(wrap(hook, inner(env, hook)?)));
         }
         self
     }

@@ -17,7 +17,7 @@ use crate::handlers::process::{CalledProcess, Processes};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HandlerEnv {
-    /// The project: where commands run unless they say otherwise.
+    /// The project: where commands run unless they say otherwise. The path is absolute.
     pub working_dir: PathBuf,
     /// The environment that hooks inherit.
     pub env: Arc<BTreeMap<OsString, OsString>>,
@@ -35,8 +35,9 @@ impl HandlerEnv {
         working_dir: impl Into<PathBuf>,
         env: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Self {
+        let working_dir = working_dir.into();
         Self {
-            working_dir: working_dir.into(),
+            working_dir: std::path::absolute(&working_dir).unwrap_or(working_dir),
             env: Arc::new(env.into_iter().collect()),
             processes: Arc::default(),
             registry: Arc::default(),

@@ -18,7 +18,7 @@ pub type BuildResult = Result<Arc<dyn Handler>, BuildError>;
 #[derive(Clone)]
 #[must_use = "a factory does nothing before it is registered"]
 pub struct HandlerFactory {
-    build: Arc<BuildHandler>,
+    pub(super) build: Arc<BuildHandler>,
     command: CommandKey,
     /// The keys that a hook of this type must not have.
     refused: &'static [&'static str],
@@ -84,16 +84,6 @@ impl HandlerFactory {
     /// Lets its hooks have a `dialect`: the handler asks by [`HandlerEnv::words`].
     pub fn with_dialect(mut self) -> Self {
         self.takes_dialect = true;
-        self
-    }
-
-    /// Returns a factory whose handlers are what `wrap` makes of the handlers of this one.
-    pub fn wrapping(
-        mut self,
-        wrap: impl Fn(&Hook, Arc<dyn Handler>) -> Arc<dyn Handler> + Send + Sync + 'static,
-    ) -> Self {
-        let inner = Arc::clone(&self.build);
-        self.build = Arc::new(move |env, hook| Ok(wrap(hook, inner(env, hook)?)));
         self
     }
 
@@ -390,7 +380,7 @@ pre_tool_use:
     #[test]
     fn a_wrapped_type_keeps_its_keys() {
         let mut registry = Registry::new();
-        registry.wrap_factories(|factory| factory.wrapping(|_, _| Arc::new(Silent)));
+        registry.wrap_handlers(|_, _| Arc::new(Silent));
         assert_eq!(problems(registry.clone(), "{ type: command, command: 'true' }"), "");
         let told = problems(registry, "{ type: command, command: 'true', with: 1 }");
         assert!(told.contains("`with` has no meaning for hooks of type `command`"), "{told}");

@@ -27,45 +27,40 @@ pub struct ApprovalQuestion {
     pub original_input: Option<JsonObject>,
 }
 
-/// Why a person is asked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
-#[serde(default)]
-#[non_exhaustive]
-pub struct ApprovalReason {
-    /// The hook that asks; none if the host asks by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hook: Option<String>,
-    /// The hook's event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event: Option<Event>,
-    /// Its reason.
-    pub reason: String,
+sparse! {
+    /// Why a person is asked.
+    #[derive(Eq)]
+    #[serde(default)]
+    pub struct ApprovalReason {
+        /// Its reason.
+        pub reason: String,
+        ..
+        /// The hook that asks; none if the host asks by itself.
+        pub hook: Option<String>,
+        /// The hook's event.
+        pub event: Option<Event>,
+    }
 }
 
-/// The answer to a question, in the verdict.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(default))]
-#[serde(default)]
-#[non_exhaustive]
-pub struct ApprovalReport {
-    /// The digest of exactly what a person is asked about.
-    pub digest: String,
-    /// The question's id, once a hook of `approval` was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// The answer; none if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Decision>,
-    /// Who answered, as the channel says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// The name of the hook that carried the answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel: Option<String>,
-    /// When it was answered: RFC 3339, in UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answered: Option<String>,
+sparse! {
+    /// The answer to a question, in the verdict.
+    #[derive(Eq)]
+    #[serde(default)]
+    pub struct ApprovalReport {
+        /// The digest of exactly what a person is asked about.
+        pub digest: String,
+        ..
+        /// The question's id, once a hook of `approval` was asked.
+        pub id: Option<String>,
+        /// The answer; none if there is none.
+        pub decision: Option<Decision>,
+        /// Who answered, as the channel says.
+        pub by: Option<String>,
+        /// The name of the hook that carried the answer.
+        pub channel: Option<String>,
+        /// When it was answered: RFC 3339, in UTC.
+        pub answered: Option<String>,
+    }
 }
 
 /// Returns the digest of exactly what will run: `sha256:` and the SHA-256 of the call's `cwd`,

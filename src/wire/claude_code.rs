@@ -1,7 +1,7 @@
 //! Keys of an answer that only Claude Code understands. Some belong to a decision: such a key counts only
 //! together with that decision of the hook that gave it.
 
-use super::{Decision, Verdict};
+use super::{Decision, JsonObject};
 
 /// Returns the decision that a key belongs to.
 pub(crate) fn decision_of(key: &str) -> Option<Decision> {
@@ -13,18 +13,20 @@ pub(crate) fn decision_of(key: &str) -> Option<Decision> {
     }
 }
 
-/// Takes over the keys of a later verdict. Those that belong to a decision stay with it, and if both
-/// verdicts decide so, they stay if both give them.
-pub(super) fn absorb(verdict: &mut Verdict, next: &mut Verdict) {
-    let (mine, theirs) = (verdict.decision, next.decision);
-    verdict.claude_code.retain(|key, _| {
-        decision_of(key).is_none()
-            || mine > theirs
-            || mine == theirs && next.claude_code.contains_key(key)
+/// Adds the keys of a later answer, which decides `theirs`, to those of one that decides `mine`. A key that
+/// belongs to a decision stays with it; if both decide so, it stays if both give it.
+pub(crate) fn absorb(
+    keys: &mut JsonObject,
+    mine: Option<Decision>,
+    later: JsonObject,
+    theirs: Option<Decision>,
+) {
+    keys.retain(|key, _| {
+        decision_of(key).is_none() || mine > theirs || mine == theirs && later.contains_key(key)
     });
-    for (key, value) in std::mem::take(&mut next.claude_code) {
+    for (key, value) in later {
         if decision_of(&key).is_none() || theirs > mine {
-            verdict.claude_code.entry(key).or_insert(value);
+            keys.entry(key).or_insert(value);
         }
     }
 }

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::{ApprovalQuestion, JsonObject};
 use crate::event::{Event, UnknownEvent};
+use crate::suggest;
 
 /// The remaining entries of an object: those that no field has taken.
 pub(super) struct Fields(pub(super) JsonObject);
@@ -25,18 +26,20 @@ impl Fields {
         match self.0.remove(key).filter(|value| !value.is_null()) {
             None => Ok(F::default()),
             Some(value) => F::read(value)
-                .map_err(|error| WireError { key: Some(key), problem: error.to_string() }),
+                .map_err(|wrong| WireError { key: Some(key), problem: format!("it {wrong}") }),
         }
     }
 }
 
 /// A kind of field; its default is what an absent one means.
-pub(crate) trait Field: Default {
+pub(crate) trait Field: Default + Serialize {
     /// Reads a value, and says what is wrong with it.
-    fn read(value: Value) -> Result<Self, FieldError>;
+    fn read(value: Value) -> Result<Self, WrongType>;
 
     /// Returns the field as JSON, or `None` if it is not set.
-    fn show(&self) -> Option<Cow<'_, Value>>;
+    fn show(&self) -> Option<Cow<'_, Value>> {
+        if self.is_left_out() { None } else { Some(shown(self)) }
+    }
 
     /// Returns whether it does not appear in the JSON of all fields.
     fn is_left_out(&self) -> bool {
@@ -44,15 +47,9 @@ pub(crate) trait Field: Default {
     }
 }
 
-/// Why a value can't be the value of a field.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum FieldError {
-    /// It has another type.
-    #[error("it {0}")]
-    Type(#[from] WrongType),
-    /// It is not the name of an event.
-    #[error(transparent)]
-    Event(#[from] UnknownEvent),
+fn shown(value: &impl Serialize) -> Cow<'static, Value> {
+    // Texts, numbers, flags and JSON values, which always serialise.
+    Cow::Owned(serde_json::to_value(value).unwrap_or_default())
 }
 
 /// A value of the wrong type.
@@ -83,13 +80,12 @@ pub(crate) trait Present: Serialize + Sized {
     fn of(value: Value) -> Result<Self, WrongType>;
 
     fn shown(&self) -> Cow<'_, Value> {
-        // Texts, numbers, flags and JSON values, which always serialise.
-        Cow::Owned(serde_json::to_value(self).unwrap_or_default())
+        shown(self)
     }
 }
 
 impl<P: Present> Field for Option<P> {
-    fn read(value: Value) -> Result<Self, FieldError> {
+    fn read(value: Value) -> Result<Self, WrongType> {
         Ok(Some(P::of(value)?))
     }
 
@@ -145,25 +141,27 @@ impl Present for Box<ApprovalQuestion> {
     }
 }
 
+impl Present for Event {
+    fn of(value: Value) -> Result<Self, WrongType> {
+        let name = String::of(value)?;
+        name.parse().map_err(|unknown: UnknownEvent| {
+            let hint = suggest::did_you_mean(unknown.suggestion.as_deref());
+            WrongType { expected: "the name of an event", found: format!("`{name}`{hint}") }
+        })
+    }
+}
+
 /// A text that is always there.
 impl Field for String {
-    fn read(value: Value) -> Result<Self, FieldError> {
-        Ok(Self::of(value)?)
-    }
-
-    fn show(&self) -> Option<Cow<'_, Value>> {
-        Some(self.shown())
+    fn read(value: Value) -> Result<Self, WrongType> {
+        Self::of(value)
     }
 }
 
 /// A flag of which only `true` is written.
 impl Field for bool {
-    fn read(value: Value) -> Result<Self, FieldError> {
-        Ok(Self::of(value)?)
-    }
-
-    fn show(&self) -> Option<Cow<'_, Value>> {
-        if *self { Some(self.shown()) } else { None }
+    fn read(value: Value) -> Result<Self, WrongType> {
+        Self::of(value)
     }
 
     fn is_left_out(&self) -> bool {
@@ -173,38 +171,19 @@ impl Field for bool {
 
 /// Texts, of which an empty list is not written.
 impl Field for Vec<String> {
-    fn read(value: Value) -> Result<Self, FieldError> {
+    fn read(value: Value) -> Result<Self, WrongType> {
         const EXPECTED: &str = "an array of strings";
-        let Value::Array(items) = value else {
-            return Err(WrongType::new(EXPECTED, &value).into());
-        };
+        let Value::Array(items) = value else { return Err(WrongType::new(EXPECTED, &value)) };
         let mut texts = Self::new();
         for item in items {
-            let Value::String(text) = item else {
-                return Err(WrongType::new(EXPECTED, &item).into());
-            };
+            let Value::String(text) = item else { return Err(WrongType::new(EXPECTED, &item)) };
             texts.push(text);
         }
         Ok(texts)
     }
 
-    fn show(&self) -> Option<Cow<'_, Value>> {
-        if self.is_empty() { None } else { Some(Cow::Owned(Value::from(self.clone()))) }
-    }
-
     fn is_left_out(&self) -> bool {
         self.is_empty()
-    }
-}
-
-impl Field for Option<Event> {
-    fn read(value: Value) -> Result<Self, FieldError> {
-        Ok(Some(String::read(value)?.parse()?))
-    }
-
-    fn show(&self) -> Option<Cow<'_, Value>> {
-        let name = (*self)?.name();
-        Some(Cow::Owned(name.into()))
     }
 }
 
@@ -213,24 +192,15 @@ pub(crate) fn exact_object<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<JsonObject, D::Error> {
     let object = JsonObject::of(deserialize_exact(deserializer)?);
-    object.map_err(|wrong| D::Error::custom(FieldError::from(wrong)))
+    object.map_err(|wrong| D::Error::custom(format_args!("it {wrong}")))
 }
 
 /// Reads a field; `null` counts as absent.
 pub(crate) fn exact<'de, D: Deserializer<'de>, F: Field>(deserializer: D) -> Result<F, D::Error> {
     match deserialize_exact(deserializer)? {
         Value::Null => Ok(F::default()),
-        value => F::read(value).map_err(D::Error::custom),
+        value => F::read(value).map_err(|wrong| D::Error::custom(format_args!("it {wrong}"))),
     }
-}
-
-/// Reads a field that holds a value for each key.
-pub(crate) fn exact_map<'de, D, M>(deserializer: D) -> Result<M, D::Error>
-where
-    D: Deserializer<'de>,
-    M: FromIterator<(String, Value)>,
-{
-    Ok(exact_object(deserializer)?.into_iter().collect())
 }
 
 /// JSON from outside that can't be read.
@@ -261,13 +231,10 @@ pub fn parse_strict(text: &str) -> Result<Value, WireError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::json;
 
-    use super::*;
     use crate::event::Event;
     use crate::wire::{Input, RequestChange, ToolResult, Verdict};
 
@@ -287,7 +254,6 @@ mod tests {
                 let written = json!({ name: inner, "more": [{ name: inner }], "n": 1 });
                 let object = written.as_object().unwrap();
                 let list = vec![written.clone()];
-                let map: BTreeMap<String, Value> = [("k".to_owned(), written.clone())].into();
 
                 let mut input = Input::for_tool("shell", object.clone());
                 input.tool_response = Some(written.clone());
@@ -313,8 +279,8 @@ mod tests {
                 verdict.updated_response = Some(written.clone());
                 verdict.updated_tool_response = Some(written.clone());
                 verdict.respond = Some(result);
-                verdict.metadata = map.clone();
-                verdict.claude_code = map;
+                verdict.metadata = object.clone();
+                verdict.claude_code = object.clone();
                 assert_eq!(again(&verdict), verdict);
             }
         }

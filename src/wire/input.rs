@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use hookexec_files::json::is_longer_than;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,8 +53,8 @@ macro_rules! input {
 input! {
     /// The input of one event: what a hook reads as one JSON object.
     ///
-    /// `session_id`, `cwd` and `hook_event_name` are always present in the JSON; every other field is
-    /// left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
+    /// `session_id`, `cwd` and, for a hook, `hook_event_name` are always present in the JSON; every other
+    /// field is left out when it is not set, as docker-agent does. Numbers keep the digits they came with.
     {
         /// The session the event belongs to.
         session_id: String;
@@ -169,11 +168,6 @@ impl Input {
         self
     }
 
-    /// Returns whether its JSON has more than `bytes`.
-    pub(crate) fn is_longer_than(&self, bytes: usize) -> bool {
-        is_longer_than(self, bytes)
-    }
-
     /// Returns the tool's name, or an empty string.
     pub fn tool(&self) -> &str {
         self.tool_name.as_deref().unwrap_or_default()
@@ -256,8 +250,8 @@ mod tests {
     fn the_length_of_the_json_is_known_as_far_as_it_is_asked_for() {
         let input = Input::call("shell").arg("cmd", "ls");
         let length = serde_json::to_vec(&input).unwrap().len();
-        assert!(input.is_longer_than(length - 1));
-        assert!(!input.is_longer_than(length));
+        assert!(hookexec_files::json::is_longer_than(&input, length - 1));
+        assert!(!hookexec_files::json::is_longer_than(&input, length));
     }
 
     #[test]
@@ -271,7 +265,7 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_long_numbers_survive() {
-        let text = r#"{"session_id":"s","cwd":"","hook_event_name":null,"tool_input":{"n":12345678901234567890123},"id":99999999999999999999999,"x":[1.50]}"#;
+        let text = r#"{"session_id":"s","cwd":"","tool_input":{"n":12345678901234567890123},"id":99999999999999999999999,"x":[1.50]}"#;
         let input: Input = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&input).unwrap(), text);
     }

@@ -1,5 +1,25 @@
 //! Plain data that crosses a boundary, and its JSON.
 
+/// Declares a type of which each field after `..` is left out of the JSON while it is empty.
+macro_rules! sparse {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$own_meta:meta])* $vis:vis $own:ident: $own_type:ty,)*
+        ..
+        $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)*
+    }) => {
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        $(#[$meta])*
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$own_meta])* $vis $own: $own_type,)*
+            $($(#[$field_meta])*
+            #[serde(default, skip_serializing_if = "super::is_empty")]
+            pub $field: $type,)*
+        }
+    };
+}
+
 mod approval;
 pub(crate) mod claude_code;
 pub(crate) mod field;
@@ -26,7 +46,12 @@ pub use output::{InputChange, RequestChange, Stop, StopScope};
 pub(crate) use output_keys::OutputJson;
 pub use tool_result::ToolResult;
 pub use verdict::{HookReport, HookStatus, Mode, Usage};
-pub(crate) use verdict::{Verdict, join, metadata_of, widest};
+pub(crate) use verdict::{Verdict, add_new, join, join_new_lines, metadata_of, widest};
+
+/// Returns whether a field of a JSON object may be left out.
+pub(crate) fn is_empty<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
 
 /// Returns `value` as JSON: strings, numbers, booleans and JSON values, which can't fail to serialise.
 pub(crate) fn json_bytes(value: &impl serde::Serialize) -> Vec<u8> {

@@ -1,6 +1,5 @@
 //! The answer of a hook.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -139,7 +138,7 @@ pub struct Output {
     /// The summary of a compaction.
     pub summary: Option<String>,
     /// Data for the approval request.
-    pub metadata: BTreeMap<String, Value>,
+    pub metadata: JsonObject,
     /// A result given in the tool's place.
     pub respond: Option<ToolResult>,
     /// The digest of the call that is allowed (`approval`).

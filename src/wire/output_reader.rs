@@ -101,10 +101,7 @@ impl Reader {
                 }
                 "summary" => self.output.summary = Some(value_as(&key, value)?),
                 "updated_tool_name" => self.output.updated_tool_name = Some(value_as(&key, value)?),
-                "metadata" => {
-                    let metadata = value_as::<JsonObject>(&key, value)?;
-                    self.output.metadata = metadata.into_iter().collect();
-                }
+                "metadata" => self.output.metadata = value_as(&key, value)?,
                 "updated_input" => {
                     let replaces = key == "updatedInput";
                     let change = if replaces { InputChange::Replace } else { InputChange::Patch };

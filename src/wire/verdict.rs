@@ -1,7 +1,6 @@
 //! The answer to an event: what all its hooks together decided.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,117 +10,72 @@ use super::{
 };
 use crate::event::{Event, FailureMode};
 
-/// The decision of all hooks of one event.
-///
-/// In JSON the first four fields are always there; every other is left out when it is empty.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-#[must_use]
-pub struct Verdict {
-    /// The event.
-    pub event: Event,
-    /// The strictest decision, or `null` when no hook had an opinion.
-    pub decision: Option<Decision>,
-    /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
-    pub allowed: bool,
-    /// The report of each hook, in config order.
-    pub hooks: Vec<HookReport>,
-    /// The reasons of the winning decision, in config order, joined by newlines.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The whole final arguments of the tool, when they changed.
-    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
-    pub updated_input: Option<JsonObject>,
-    /// The tool to call instead, when a hook renamed the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_tool_name: Option<String>,
-    /// The messages of the model request, when they changed.
-    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
-    pub updated_messages: Option<Vec<Value>>,
-    /// Other changes of the model request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_request: Option<RequestChange>,
-    /// The model's response, when it changed.
-    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
-    pub updated_response: Option<Value>,
-    /// The tool's response, when it changed.
-    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "field::exact")]
-    pub updated_tool_response: Option<Value>,
-    /// Context for the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub additional_context: Option<String>,
-    /// Warnings for the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub system_message: Option<String>,
-    /// The summary that a hook supplied for a compaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-    /// Data for the approval request.
-    #[serde(
-        default,
-        deserialize_with = "field::exact_map",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
-    pub metadata: BTreeMap<String, Value>,
-    /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
-    #[serde(
-        default,
-        deserialize_with = "field::exact_map",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
-    pub claude_code: BTreeMap<String, Value>,
-    /// The question to a person, and the answer: when a hook asks, and when a person answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Box<ApprovalReport>>,
-    /// The result that a hook gave in the tool's place.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub respond: Option<ToolResult>,
-    /// A hook's request to end the turn or the session.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Stop>,
-    /// Whether a hook wants its output kept from the transcript.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub suppress_output: bool,
-    /// The exit code of the hook that decided; -1 if the hook could not give an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// The standard error of the hook that decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stderr: Option<String>,
-    /// Hooks that ended in an error or failed while the event went on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failed_open: Vec<String>,
+sparse! {
+    /// The decision of all hooks of one event.
+    ///
+    /// In JSON the first four fields are always there; every other is left out when it is empty.
+    #[must_use]
+    pub struct Verdict {
+        /// The event.
+        pub event: Event,
+        /// The strictest decision, or `null` when no hook had an opinion.
+        pub decision: Option<Decision>,
+        /// Whether it may go on as things stand: true for allow and null, false for deny and ask.
+        pub allowed: bool,
+        /// The report of each hook, in config order.
+        pub hooks: Vec<HookReport>,
+        ..
+        /// The reasons of the winning decision, in config order, joined by newlines.
+        pub message: Option<String>,
+        /// The whole final arguments of the tool, when they changed.
+        #[serde(deserialize_with = "field::exact")]
+        pub updated_input: Option<JsonObject>,
+        /// The tool to call instead, when a hook renamed the call.
+        pub updated_tool_name: Option<String>,
+        /// The messages of the model request, when they changed.
+        #[serde(deserialize_with = "field::exact")]
+        pub updated_messages: Option<Vec<Value>>,
+        /// Other changes of the model request.
+        pub updated_request: Option<RequestChange>,
+        /// The model's response, when it changed.
+        #[serde(deserialize_with = "field::exact")]
+        pub updated_response: Option<Value>,
+        /// The tool's response, when it changed.
+        #[serde(deserialize_with = "field::exact")]
+        pub updated_tool_response: Option<Value>,
+        /// Context for the model.
+        pub additional_context: Option<String>,
+        /// Warnings for the user.
+        pub system_message: Option<String>,
+        /// The summary that a hook supplied for a compaction.
+        pub summary: Option<String>,
+        /// Data for the approval request.
+        #[serde(deserialize_with = "field::exact_object")]
+        pub metadata: JsonObject,
+        /// Keys of Claude Code that only Claude Code understands; the first hook in file order counts.
+        #[serde(deserialize_with = "field::exact_object")]
+        pub claude_code: JsonObject,
+        /// The question to a person, and the answer: when a hook asks, and when a person answered.
+        pub approval: Option<Box<ApprovalReport>>,
+        /// The result that a hook gave in the tool's place.
+        pub respond: Option<ToolResult>,
+        /// A hook's request to end the turn or the session.
+        pub stop: Option<Stop>,
+        /// Whether a hook wants its output kept from the transcript.
+        pub suppress_output: bool,
+        /// The exit code of the hook that decided; -1 if the hook could not give an answer.
+        pub exit_code: Option<i32>,
+        /// The standard error of the hook that decided.
+        pub stderr: Option<String>,
+        /// Hooks that ended in an error or failed while the event went on.
+        pub failed_open: Vec<String>,
+    }
 }
 
 impl Verdict {
     /// Returns the verdict on an event for which no hook runs.
-    pub const fn no_opinion(event: Event) -> Self {
-        Self {
-            event,
-            decision: None,
-            allowed: true,
-            hooks: Vec::new(),
-            message: None,
-            updated_input: None,
-            updated_tool_name: None,
-            updated_messages: None,
-            updated_request: None,
-            updated_response: None,
-            updated_tool_response: None,
-            additional_context: None,
-            system_message: None,
-            summary: None,
-            metadata: BTreeMap::new(),
-            claude_code: BTreeMap::new(),
-            approval: None,
-            respond: None,
-            stop: None,
-            suppress_output: false,
-            exit_code: None,
-            stderr: None,
-            failed_open: Vec::new(),
-        }
+    pub fn no_opinion(event: Event) -> Self {
+        Self { event, allowed: true, ..Self::default() }
     }
 
     /// Returns a denial that no hook gave: the host's own, or one for an unusable input.
@@ -168,7 +122,8 @@ impl Verdict {
                 *before = after;
             }
         }
-        claude_code::absorb(self, &mut next);
+        let keys = std::mem::take(&mut next.claude_code);
+        claude_code::absorb(&mut self.claude_code, self.decision, keys, next.decision);
         self.metadata = metadata_of([&*self, &next]);
         if next.decision > self.decision {
             self.decision = next.decision;
@@ -197,11 +152,7 @@ impl Verdict {
         self.respond = respond.filter(|_| self.decision != Some(Decision::Deny));
         self.stop = widest(self.stop.take(), next.stop);
         self.suppress_output |= next.suppress_output;
-        for name in next.failed_open {
-            if !self.failed_open.contains(&name) {
-                self.failed_open.push(name);
-            }
-        }
+        add_new(&mut self.failed_open, next.failed_open);
     }
 
     /// Returns the rank of the highest layer that gave the metadata `key`.
@@ -226,9 +177,7 @@ pub(crate) fn widest(before: Option<Stop>, next: Option<Stop>) -> Option<Stop> {
 
 /// Returns the metadata of all `verdicts`. Of each key that of the highest layer counts, and within a
 /// layer that of the last verdict.
-pub(crate) fn metadata_of<'v>(
-    verdicts: impl IntoIterator<Item = &'v Verdict>,
-) -> BTreeMap<String, Value> {
+pub(crate) fn metadata_of<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> JsonObject {
     let mut all = Vec::new();
     for verdict in verdicts {
         for (key, value) in &verdict.metadata {
@@ -238,6 +187,15 @@ pub(crate) fn metadata_of<'v>(
     // The layers are ranked from the top, and the last value of a key stays.
     all.sort_by_key(|(rank, ..)| Reverse(*rank));
     all.into_iter().map(|(_, key, value)| (key, value)).collect()
+}
+
+/// Adds the texts that are not there yet.
+pub(crate) fn add_new(before: &mut Vec<String>, more: Vec<String>) {
+    for text in more {
+        if !before.contains(&text) {
+            before.push(text);
+        }
+    }
 }
 
 pub(crate) fn join(before: &mut Option<String>, after: Option<String>) {
@@ -253,7 +211,7 @@ pub(crate) fn join(before: &mut Option<String>, after: Option<String>) {
 
 /// Adds the lines that were not said before: a file that failed says the same at each event of the
 /// moment.
-fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
+pub(crate) fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
     let known = before.as_deref().unwrap_or_default();
     let mut new: Vec<&str> = after.unwrap_or_default().lines().collect();
     new.retain(|line| !known.lines().any(|known| known == *line));
@@ -264,11 +222,16 @@ fn join_new_lines(before: &mut Option<String>, after: Option<&str>) {
 }
 
 /// How a hook ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+// If a hook answers several times, the later variant is reported: a failure is never hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HookStatus {
+    /// It did not run; `error` says why.
+    Skipped,
+    /// It runs in the background.
+    Background,
     /// It gave an answer, or had no opinion.
     #[default]
     Ok,
@@ -278,10 +241,6 @@ pub enum HookStatus {
     Error,
     /// It could not give an answer.
     Failed,
-    /// It did not run; `error` says why.
-    Skipped,
-    /// It runs in the background.
-    Background,
 }
 
 /// Whether a hook's answer counts; used to try a policy out.
@@ -320,62 +279,51 @@ impl Usage {
     }
 }
 
-/// The report of one hook.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct HookReport {
-    /// Its name, or what it runs.
-    pub name: String,
-    /// Its type, such as `command`.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// Where it is configured: `hooks.yaml:12`.
-    pub source: String,
-    /// How far its layer is below the top.
-    #[serde(skip)]
-    pub(crate) rank: usize,
-    /// The keys of the metadata that it gave.
-    #[serde(skip)]
-    pub(crate) metadata: Vec<String>,
-    /// How it ended.
-    pub status: HookStatus,
-    /// Its mode, when its answer does not count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<Mode>,
-    /// Its decision, also when that does not count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Decision>,
-    /// Why it decided so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether it rewrote something, also when that does not count.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub rewrote: bool,
-    /// Whether it failed and withheld what it could not check.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub withheld: bool,
-    /// Its exit code, if it is a program that exited; -1 if it could not give an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// How long it took, in milliseconds.
-    #[serde(default)]
-    pub duration_ms: f64,
-    /// The tokens that its model used, if it asked one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
-    /// Why it failed or was skipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Parts of the answer that were ignored: unknown keys, and answers that the event does not support.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// Its standard error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stderr: Option<String>,
-    /// Its standard output, if it was plain text that is not used.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stdout: Option<String>,
+sparse! {
+    /// The report of one hook.
+    pub struct HookReport {
+        /// Its name, or what it runs.
+        pub name: String,
+        /// Its type, such as `command`.
+        #[serde(rename = "type")]
+        pub kind: String,
+        /// Where it is configured: `hooks.yaml:12`.
+        pub source: String,
+        /// How far its layer is below the top.
+        #[serde(skip)]
+        pub(crate) rank: usize,
+        /// The keys of the metadata that it gave.
+        #[serde(skip)]
+        pub(crate) metadata: Vec<String>,
+        /// How it ended.
+        pub status: HookStatus,
+        /// How long it took, in milliseconds.
+        #[serde(default)]
+        pub duration_ms: f64,
+        ..
+        /// Its mode, when its answer does not count.
+        pub mode: Option<Mode>,
+        /// Its decision, also when that does not count.
+        pub decision: Option<Decision>,
+        /// Why it decided so.
+        pub reason: Option<String>,
+        /// Whether it rewrote something, also when that does not count.
+        pub rewrote: bool,
+        /// Whether it failed and withheld what it could not check.
+        pub withheld: bool,
+        /// Its exit code, if it is a program that exited; -1 if it could not give an answer.
+        pub exit_code: Option<i32>,
+        /// The tokens that its model used, if it asked one.
+        pub usage: Option<Usage>,
+        /// Why it failed or was skipped.
+        pub error: Option<String>,
+        /// Parts of the answer that were ignored: unknown keys, and answers that the event does not support.
+        pub warnings: Vec<String>,
+        /// Its standard error.
+        pub stderr: Option<String>,
+        /// Its standard output, if it was plain text that is not used.
+        pub stdout: Option<String>,
+    }
 }
 
 #[cfg(test)]

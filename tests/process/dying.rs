@@ -6,7 +6,9 @@ use futures_util::future::join_all;
 use hookexec::executor::ProcessStatistics;
 use hookexec::{Decision, Event, Executor};
 
-use super::harness::{Project, ask, dispatch, error, lives, one, shell, shutdown, statistics};
+use super::harness::{
+    Project, ask, ask_until, dispatch, error, lives, one, shell, shutdown, statistics,
+};
 use crate::state::until;
 use crate::warnings::Warnings;
 
@@ -106,7 +108,7 @@ sys.exit(1)
             let _ = std::fs::remove_file(project.path("late"));
             while !project.path("asked").exists() {
                 let soon = Instant::now() + Duration::from_millis(50);
-                let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
+                let verdict = ask_until(&executor, soon).await;
                 let error = error(&verdict);
                 assert!(!error.contains("left alone"), "round {round}: {error}");
             }
@@ -134,7 +136,7 @@ time.sleep(100)
     assert!(ask(&executor, "ls").await.allowed);
     until("its closed stdin", || project.path("closed").exists()).await;
     let soon = Instant::now() + Duration::from_millis(50);
-    let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), soon).await;
+    let verdict = ask_until(&executor, soon).await;
     assert!(error(&verdict).contains("the time for an answer passed"), "{verdict:#?}");
     shutdown(&executor).await;
 }

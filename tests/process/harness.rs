@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hookexec::executor::ProcessStatistics;
+use hookexec::executor::{DispatchOptions, ProcessStatistics};
 use hookexec::{Config, Event, Executor, Input, Verdict};
 use serde_json::{Value, json};
 
@@ -115,6 +115,12 @@ pub(crate) async fn ask(executor: &Executor, command: &str) -> Verdict {
 pub(crate) async fn dispatch(executor: &Executor, event: Event, input: &Input) -> Verdict {
     let verdict = tokio::time::timeout(2 * HANG, executor.dispatch(event, input)).await;
     verdict.expect("the dispatch never ended")
+}
+
+/// Asks about the call of a shell, and needs the answer by `deadline`.
+pub(crate) async fn ask_until(executor: &Executor, deadline: Instant) -> Verdict {
+    let options = DispatchOptions { until: Some(deadline), ..DispatchOptions::default() };
+    executor.run(Event::PreToolUse, &shell("ls"), options).await
 }
 
 /// Shuts an executor down; fails when that never ends.

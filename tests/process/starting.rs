@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hookexec::{Decision, Event};
 
-use super::harness::{Project, ask, error, shell, shutdown, statistics};
+use super::harness::{Project, ask, ask_until, error, shutdown, statistics};
 use crate::state::until;
 
 /// Runs `script` as a guard, asks it once, and returns the error and the stderr of the report.
@@ -31,7 +31,7 @@ async fn a_start_that_takes_too_long_makes_no_hook_late() {
     let project = Project::with("time.sleep(1000)");
     let executor = project.one(&[Event::PreToolUse], ", start_timeout: 50ms");
     let until = Instant::now() + Duration::from_secs(50);
-    let verdict = executor.dispatch_until(Event::PreToolUse, &shell("ls"), until).await;
+    let verdict = ask_until(&executor, until).await;
     assert!(error(&verdict).contains("did not answer `hook.hello` within 50ms"), "{verdict:#?}");
     shutdown(&executor).await;
 }
@@ -45,7 +45,7 @@ async fn a_child_that_exits_before_it_greets_says_why() {
     let (error, _) = failure("pass", "").await;
     assert!(error.contains("exited with code 0"), "{error}");
     let (error, _) = failure("os.kill(os.getpid(), 9)", "").await;
-    assert!(error.contains("signal 9 (SIGKILL)"), "{error}");
+    assert!(error.contains("signal: 9 (SIGKILL)"), "{error}");
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@
 //! let through by mistake becomes a denial, what cannot be said is reported.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -59,7 +58,7 @@ pub(super) struct Plan<'v> {
     pub(super) system_message: Option<String>,
     pub(super) stop: Option<&'v str>,
     /// The keys that only Claude Code understands; empty under any other agent.
-    pub(super) claude_code: Option<&'v BTreeMap<String, Value>>,
+    pub(super) claude_code: Option<&'v JsonObject>,
     /// The parts that could not be said as they were meant.
     pub(super) notes: Vec<String>,
 }

@@ -1,7 +1,5 @@
 //! What comes of hooks files that can't be loaded, and of hooks that must not run.
 
-use std::time::Instant;
-
 use super::*;
 use crate::config::{Diagnostic, FailedFile, Untrusted, file_of_layer};
 use crate::event::Event::{PostToolUse, ToolResponseTransform, UserPromptSubmit};
@@ -42,7 +40,7 @@ async fn a_hook_that_must_not_run_is_never_said_to_be_late() {
     let hooks = vec![Hook { untrusted, ..hook(UserPromptSubmit, "say", &["{}"]) }];
     let config = Config { hooks, failed: vec![broken(Layer::Project)], ..Config::default() };
     let executor = Executor::builder(config).registry(registry()).build().unwrap();
-    let late = executor.dispatch_until(UserPromptSubmit, &Input::default(), Instant::now()).await;
+    let late = executor.run(UserPromptSubmit, &Input::default(), by(Instant::now())).await;
     let given_up = executor.failed(UserPromptSubmit, None, "it is late");
     for verdict in [late, given_up] {
         let causes: Vec<&str> =

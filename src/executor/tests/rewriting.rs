@@ -1,15 +1,10 @@
 //! What a rewrite means for who judged the input before it.
 
-use std::time::Instant;
-
 use futures_util::FutureExt as _;
 
 use super::layered::in_layer;
 use super::*;
 use crate::config::Condition;
-use crate::executor::DispatchOptions;
-use crate::executor::select::ELSEWHERE;
-use crate::wire::HookReport;
 
 fn mutator(name: &str, args: &[&str]) -> Hook {
     Hook { phase: Phase::Mutate, ..hook(PreToolUse, name, args) }
@@ -20,59 +15,40 @@ pub(super) fn condition(written: &str) -> Option<Arc<Condition>> {
     Config::from_yaml(&text, "hooks.yaml").unwrap().hooks[0].when.clone()
 }
 
-async fn observed(
-    hooks: Vec<Hook>,
-    event: Event,
-    input: &Input,
-    observer: &dyn Observer,
-) -> Verdict {
-    let options = DispatchOptions { observer: Some(observer), ..DispatchOptions::default() };
-    executor(hooks).run(event, input, options).await
-}
-
 /// Returns how often each hook was asked, by the text it was given first, and the verdict.
-async fn counted(hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdict) {
-    struct Counter(Mutex<std::collections::BTreeMap<String, usize>>);
-    impl Observer for Counter {
-        fn started(&self, hook: &Hook) {
-            *self.0.lock().unwrap().entry(hook.args[0].clone()).or_default() += 1;
+async fn counted(mut hooks: Vec<Hook>, event: Event) -> (Vec<(String, usize)>, Verdict) {
+    for hook in &mut hooks {
+        hook.name = Some(hook.args[0].clone());
+    }
+    let options = DispatchOptions { shows_course: true, ..DispatchOptions::default() };
+    let decided = executor(hooks).run_moment(&[event], &call("ls"), options).await;
+    let mut asked = std::collections::BTreeMap::new();
+    for step in decided.course.unwrap().steps {
+        if !step.kept {
+            *asked.entry(step.hook).or_default() += 1;
         }
     }
-    let counter = Counter(Mutex::default());
-    let verdict = observed(hooks, event, &call("ls"), &counter).await;
-    (counter.0.into_inner().unwrap().into_iter().collect(), verdict)
+    (asked.into_iter().collect(), decided.verdict)
 }
 
 #[tokio::test]
-async fn an_observer_hears_the_end_of_each_hook_of_whose_start_it_heard() {
-    struct Open(AtomicUsize, AtomicUsize);
-    impl Observer for Open {
-        fn started(&self, _: &Hook) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-        fn finished(&self, _: &Hook, _: &HookReport) {
-            self.1.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-    // The condition is looked at once the hook has started, and does not hold.
+async fn a_condition_that_does_not_hold_for_a_long_input_leaves_its_hook_out() {
     let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
     let hooks = vec![Hook { when, ..hook(PreToolUse, "say", &["{}"]) }];
-    let open = Open(AtomicUsize::new(0), AtomicUsize::new(0));
-    let input = call(&"x".repeat(30_000));
-    let verdict = observed(hooks, PreToolUse, &input, &open).await;
+    let verdict = verdict(hooks, PreToolUse, &call(&"x".repeat(30_000))).await;
     assert!(verdict.allowed && verdict.hooks.is_empty(), "{verdict:#?}");
-    assert_eq!((open.0.into_inner(), open.1.into_inner()), (1, 1));
 }
 
 #[tokio::test]
 async fn the_condition_on_a_long_input_is_looked_at_on_another_thread() {
     let when = condition(r"{ field: tool_input.cmd, regex: 'x{300}y$' }");
     let guard = Hook { when, ..hook(PreToolUse, "deny_word", &["y"]) };
-    let threads = &ELSEWHERE[guard.layer().rank()];
+    let rank = guard.layer().rank();
     let executor = executor(vec![guard]);
+    let threads = &executor.capacity.seats[rank];
     for (length, is_long) in [(300, false), (30_000, true)] {
         // A condition waits for a thread.
-        let held = threads.acquire_many(2).await.unwrap();
+        let held = threads.acquire_many(160).await.unwrap();
         let input = call(&format!("{}y", "x".repeat(length)));
         let mut dispatch = std::pin::pin!(executor.dispatch(PreToolUse, &input));
         let at_once = dispatch.as_mut().now_or_never();
@@ -91,13 +67,14 @@ async fn no_hook_waits_for_the_condition_of_another() {
     let when = condition(r"{ field: prompt, regex: 'x{300}y$' }");
     let slow = Hook { when, ..hook(UserPromptSubmit, "say", &["{}"]) };
     let slow = in_layer(Layer::Project, slow);
-    let _held = ELSEWHERE[slow.layer().rank()].acquire_many(2).await.unwrap();
+    let rank = slow.layer().rank();
     let answer = json!({"decision": "block", "reason": "no"});
     let users = in_layer(Layer::User, say(UserPromptSubmit, &answer));
     let input = Input { prompt: Some(format!("{}y", "x".repeat(30_000))), ..Input::default() };
     let deadline = Instant::now() + Duration::from_millis(200);
     let executor = executor(vec![slow, users]);
-    let verdict = executor.dispatch_until(UserPromptSubmit, &input, deadline).await;
+    let _held = executor.capacity.seats[rank].acquire_many(32).await.unwrap();
+    let verdict = executor.run(UserPromptSubmit, &input, by(deadline)).await;
     assert_eq!(verdict.message.as_deref(), Some("no"), "{verdict:#?}");
     assert!(verdict.hooks[0].error.as_ref().unwrap().contains("the time for an answer passed"));
 }
@@ -145,8 +122,10 @@ async fn a_rewrite_that_a_denial_cost_its_turn_is_told() {
 
 #[tokio::test]
 async fn judges_that_rewrite_take_turns_in_the_next_round() {
-    let settle =
-        |key: &str| say(PreToolUse, &json!({"hook_specific_output": {"updated_input": {key: 1}}}));
+    let settle = |key: &str| {
+        let answer = json!({"hook_specific_output": {"updated_input": {key: 1}}});
+        Hook { name: Some(key.to_owned()), ..say(PreToolUse, &answer) }
+    };
     let settled = verdict(vec![settle("a"), settle("b")], PreToolUse, &call("ls")).await;
     assert!(settled.allowed);
     let expected = json!({"cmd": "ls", "cwd": "/tmp", "a": 1, "b": 1});

@@ -28,7 +28,6 @@ pub(super) fn stop_time() -> Duration {
 }
 
 /// A started child and its three pipes.
-#[derive(Debug)]
 pub(super) struct Exchange {
     group: Group,
     stdin: Option<ChildStdin>,
@@ -37,7 +36,6 @@ pub(super) struct Exchange {
 }
 
 /// How a run ended.
-#[derive(Debug)]
 pub(super) enum End {
     /// On its own.
     Exited(ExitStatus),

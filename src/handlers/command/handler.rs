@@ -1,7 +1,7 @@
 //! The factory and the handler of command hooks.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use hookexec_files::expand::Variables;
 use hookexec_files::group::Overflow;
 
 use super::exchange::{End, Exchange, stop_time};
-use super::place::{self, absolute};
+use super::place;
 use super::shells::{Invocation, Language};
 use crate::answer::ExitCode;
 use crate::config::{Command, Hook, Phase};
 use crate::handler::{
     BACKGROUND_FULL, BoxFuture, BuildError, Call, Exited, Failure, Handler, HandlerError,
-    HandlerResult, Place,
+    HandlerResult, Place, in_milliseconds,
 };
 use crate::handlers::payloads::Words;
 use crate::platform::Platform;
@@ -40,7 +40,7 @@ pub(crate) fn build(
     env: &Arc<Variables>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    let project = absolute(working_dir)?;
+    let project: Arc<Path> = working_dir.into();
     let directory = place::working_dir(hook.working_dir.as_deref(), env, &project)?;
     let config_dir = place::config_dir(&hook.location, &project);
     let config = Arc::clone(&config_dir);
@@ -49,8 +49,7 @@ pub(crate) fn build(
         && let Some(name) = dialect.project_variable()
         && !hook.env.contains_key(name)
     {
-        environment =
-            environment.with_directory(name, &place::claude_project(&config_dir, &project));
+        environment.directories.push((name, place::claude_project(&config_dir, &project)));
     }
     let path = environment.get("PATH");
     let (program, invocation) = match &hook.command {
@@ -89,7 +88,6 @@ pub(crate) fn build(
 }
 
 /// A command hook, resolved as far as it can be before an event comes.
-#[derive(Debug)]
 struct CommandHandler {
     launch: Launch,
     /// The directory of its hooks file.
@@ -116,62 +114,20 @@ impl Handler for CommandHandler {
     }
 
     fn remedy(&self) -> Option<&str> {
-        self.remedy.get_or_init(|| self.remedy_of_files()).as_deref()
+        let remedy = self.remedy.get_or_init(|| {
+            let misplaced = self.launch.path_from_config(&self.config_dir);
+            misplaced.or_else(|| self.launch.windows_line_ends())
+        });
+        remedy.as_deref()
     }
 }
 
 impl CommandHandler {
-    /// Returns what to do about a file that the command names: it is looked for in the wrong directory,
-    /// or it has the line ends of Windows.
-    fn remedy_of_files(&self) -> Option<String> {
-        let Launch { directory, .. } = &self.launch;
-        place::path_from_config(&self.words(), directory, &self.config_dir)
-            .or_else(|| self.windows_line_ends())
-    }
-
-    fn windows_line_ends(&self) -> Option<String> {
-        let Launch { directory, environment, .. } = &self.launch;
-        place::windows_line_ends(&self.words(), directory, environment)
-    }
-
-    /// Returns the words in which files may be named.
-    fn words(&self) -> Vec<&str> {
-        let Launch { program, arguments, directory, .. } = &self.launch;
-        let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        if let Ok(file) = program.file()
-            && let Ok(file) = file.strip_prefix(directory)
-        {
-            words.insert(0, file.to_str().unwrap_or_default());
-        }
-        words
-    }
-
-    /// Returns a warning of a command that ended with this code. A shell ends with the code of a denial
-    /// itself if it can't read a script.
-    fn warning(&self, code: i32, leaked: &[&str]) -> Option<String> {
-        if ExitCode::of(code) == ExitCode::Blocks
-            && let Some(remedy) = self.windows_line_ends()
-        {
-            return Some(remedy);
-        }
-        leak_warning(leaked)
-    }
-
-    /// Returns the script that the command names, if it is not there and its interpreter said so.
-    fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
-        let Launch { directory, environment, .. } = &self.launch;
-        let stderr = String::from_utf8_lossy(stderr);
-        place::missing_script(&self.words(), &stderr, directory, environment)
-    }
-
     /// Runs the command once.
     async fn run_once(&self, call: &Call<'_>, stdin: Arc<[u8]>) -> Result<Exited, HandlerError> {
         let start = Instant::now();
         let group = self.launch.start(call.deadline, |command| set_call_variables(call, command));
-        let mut exchange = match group.await {
-            Ok(group) => Exchange::new(group, self.max_output),
-            Err(error) => return Err(HandlerError::new(Failure::Start, error.to_string())),
-        };
+        let mut exchange = Exchange::new(group.await?, self.max_output);
         let end = exchange.run(&stdin, call.deadline, self.may_leave).await;
         let limit = call.deadline.saturating_duration_since(start);
         self.report(end, exchange, call, limit)
@@ -189,14 +145,18 @@ impl CommandHandler {
             End::Exited(status) => match status.code() {
                 Some(code)
                     if ExitCode::of(code) == ExitCode::Blocks
-                        && let Some(script) = self.missing_script(&stderr) =>
+                        && let Some(script) = self.launch.missing_script(&stderr) =>
                 {
                     (Failure::Other, format!("its script `{}` does not exist", script.display()))
                 }
                 Some(code) => {
-                    let exited = Exited::new(code, stdout, stderr);
-                    let warning = self.warning(code, &exchange.leaked());
-                    return Ok(Exited { warning, ..exited });
+                    // A shell ends with the code of a denial itself if it can't read a script.
+                    let mut warning = None;
+                    if ExitCode::of(code) == ExitCode::Blocks {
+                        warning = self.launch.windows_line_ends();
+                    }
+                    let warning = warning.or_else(|| leak_warning(&exchange.leaked()));
+                    return Ok(Exited { warning, ..Exited::new(code, stdout, stderr) });
                 }
                 // Its text names the signal.
                 None => (
@@ -212,8 +172,8 @@ impl CommandHandler {
             End::TimedOut => (
                 Failure::TimedOut,
                 format!(
-                    "it was stopped after {} without an answer; if it needs longer, raise its `timeout` or the event's `deadline`",
-                    rounded(limit)
+                    "it was stopped after {:?} without an answer; if it needs longer, raise its `timeout` or the event's `deadline`",
+                    in_milliseconds(limit)
                 ),
             ),
             End::Overflowed(Overflow(stream)) => (
@@ -265,15 +225,6 @@ fn shell_file(shell: &Program, name: &str) -> Result<String, BuildError> {
         return Err(error.hint(hint));
     }
     Err(error)
-}
-
-/// Returns a duration as people write it: `5s`, `500ms`.
-fn rounded(duration: Duration) -> String {
-    let milliseconds = (duration + Duration::from_micros(500)).as_millis();
-    match milliseconds % 1000 {
-        0 => format!("{}s", milliseconds / 1000),
-        _ => format!("{milliseconds}ms"),
-    }
 }
 
 fn leak_warning(streams: &[&str]) -> Option<String> {

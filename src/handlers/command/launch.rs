@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 use crate::config::InheritEnv;
 use crate::files;
-use crate::handler::{BuildError, Call};
+use crate::handler::{BuildError, Call, Failure, HandlerError};
 use crate::platform::start_error::start_error;
 use crate::platform::system::{DEFAULT_PATH, NEEDED_VARIABLES, user_may_execute};
 use crate::platform::{Platform, same_name};
@@ -53,7 +53,7 @@ pub(crate) struct Environment {
     /// The hook's own, which win over the inherited ones.
     own: Vec<(OsString, OsString)>,
     /// Variables that hold directories.
-    directories: Vec<(&'static str, Arc<Path>)>,
+    pub(super) directories: Vec<(&'static str, Arc<Path>)>,
 }
 
 impl Environment {
@@ -91,12 +91,6 @@ impl Environment {
             own: resolved,
             directories: vec![(CONFIG_DIR, config_dir), (PROJECT_DIR, Arc::clone(project))],
         })
-    }
-
-    /// Adds a variable that holds a directory.
-    pub(crate) fn with_directory(mut self, name: &'static str, directory: &Arc<Path>) -> Self {
-        self.directories.push((name, Arc::clone(directory)));
-        self
     }
 
     /// Returns the value that the child sees.
@@ -204,11 +198,6 @@ pub(crate) struct Launch {
     pub(crate) directory: Arc<Path>,
 }
 
-/// Why a child could not be started.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct LaunchError(pub(crate) String);
-
 impl Launch {
     /// Starts the child, with pipes; `prepare` adds what is known only now.
     ///
@@ -218,7 +207,7 @@ impl Launch {
         &self,
         deadline: Instant,
         prepare: impl FnOnce(&mut Command),
-    ) -> Result<Group, LaunchError> {
+    ) -> Result<Group, HandlerError> {
         let program = self.program.file()?;
         // An absolute path and no `pre_exec`: see `program`.
         let mut command = Command::new(program);
@@ -231,9 +220,13 @@ impl Launch {
         prepare(&mut command);
         match Group::spawn_patiently(&mut command, deadline).await {
             Ok(group) => Ok(group),
-            Err(error) => Err(LaunchError(start_error(&error, program, &self.directory))),
+            Err(error) => Err(not_started(start_error(&error, program, &self.directory))),
         }
     }
+}
+
+fn not_started(cause: String) -> HandlerError {
+    HandlerError::new(Failure::Start, cause)
 }
 
 /// A program as it was written, and the file it stands for once that is known.
@@ -265,7 +258,7 @@ impl Program {
     }
 
     /// Returns the absolute path of its file; an error when there is none.
-    pub(crate) fn file(&self) -> Result<&Path, LaunchError> {
+    pub(crate) fn file(&self) -> Result<&Path, HandlerError> {
         if let Some(file) = self.file.get() {
             return Ok(file);
         }
@@ -273,7 +266,7 @@ impl Program {
         Ok(self.file.get_or_init(|| found))
     }
 
-    fn find(&self) -> Result<PathBuf, LaunchError> {
+    fn find(&self) -> Result<PathBuf, HandlerError> {
         let mut barred = None;
         let files = files::programs(OsStr::new(&self.name), &self.path);
         for file in files.filter(|file| file.is_file()) {
@@ -290,6 +283,6 @@ impl Program {
             None => ": install it, or give its absolute path".to_owned(),
         };
         let (name, path) = (&self.name, self.path.display());
-        Err(LaunchError(format!("the program `{name}` was not found in PATH ({path}){remedy}")))
+        Err(not_started(format!("the program `{name}` was not found in PATH ({path}){remedy}")))
     }
 }

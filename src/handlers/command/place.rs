@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::launch::Environment;
+use super::launch::{Environment, Launch};
 use crate::config::Location;
 use crate::handler::BuildError;
 use hookexec_files::directories::{project_of, without_detours};
@@ -35,74 +35,79 @@ pub(crate) fn config_dir(location: &Location, project: &Arc<Path>) -> Arc<Path> 
     Arc::clone(if nowhere { project } else { &location.file().directory })
 }
 
-/// Returns what to write in the place of a relative path in `words`, if no such file is in `directory`,
-/// where the hook runs, but one is in `config`, beside its hooks file.
-pub(super) fn path_from_config(words: &[&str], directory: &Path, config: &Path) -> Option<String> {
-    for word in words {
-        for path in word.split(ends_path) {
-            let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
-            if is_relative && config.join(path).is_file() && !directory.join(path).exists() {
-                let directory = directory.display();
-                return Some(format!(
-                    "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
-                     whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{path}` for `{path}`"
-                ));
+impl Launch {
+    /// Returns the words in which files may be named.
+    fn words(&self) -> Vec<&str> {
+        let mut words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        if let Ok(file) = self.program.file()
+            && let Ok(file) = file.strip_prefix(&self.directory)
+        {
+            words.insert(0, file.to_str().unwrap_or_default());
+        }
+        words
+    }
+
+    /// Returns what to write in the place of a relative path, if no such file is where the hook runs, but one
+    /// is in `config`, beside its hooks file.
+    pub(super) fn path_from_config(&self, config: &Path) -> Option<String> {
+        for word in self.words() {
+            for path in word.split(ends_path) {
+                let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
+                if is_relative && config.join(path).is_file() && !self.directory.join(path).exists()
+                {
+                    let directory = self.directory.display();
+                    return Some(format!(
+                        "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
+                         whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{path}` for `{path}`"
+                    ));
+                }
             }
         }
+        None
     }
-    None
-}
 
-/// Returns the file that `words` name and that is not there, if `stderr` says that it can't be opened:
-/// Python, Perl and dash then end with exit code 2. `directory` is where they look for it, and `lookup`
-/// returns the variables that they see.
-pub(super) fn missing_script(
-    words: &[&str],
-    stderr: &str,
-    directory: &Path,
-    environment: &Environment,
-) -> Option<PathBuf> {
-    let (_, said) = stderr.split_once(" open ")?;
-    for path in named_paths(words, environment) {
-        let path = path.to_string_lossy();
-        // Without quotes, a shell ends the word at a blank in the directory's name.
-        let first = path.split(' ').next().unwrap_or_default();
-        for named in [&*path, first] {
-            if said.contains(named) && !directory.join(named).exists() {
-                return Some(named.into());
+    /// Returns the script that the command names, if it is not there and `stderr` says that it can't be
+    /// opened: Python, Perl and dash then end with exit code 2.
+    pub(super) fn missing_script(&self, stderr: &[u8]) -> Option<PathBuf> {
+        let stderr = String::from_utf8_lossy(stderr);
+        let (_, said) = stderr.split_once(" open ")?;
+        for path in self.named_paths() {
+            let path = path.to_string_lossy();
+            // Without quotes, a shell ends the word at a blank in the directory's name.
+            let first = path.split(' ').next().unwrap_or_default();
+            for named in [&*path, first] {
+                if said.contains(named) && !self.directory.join(named).exists() {
+                    return Some(named.into());
+                }
             }
         }
+        None
     }
-    None
-}
 
-/// Returns what to do about a script in `words` whose first line ends as lines end on Windows: a system
-/// takes the carriage return for a part of the interpreter's name, and a shell for a part of its words.
-pub(super) fn windows_line_ends(
-    words: &[&str],
-    directory: &Path,
-    environment: &Environment,
-) -> Option<String> {
-    let mut paths = named_paths(words, environment).into_iter();
-    let script = paths.find(|path| has_windows_line_ends(&directory.join(path)))?;
-    Some(format!(
-        "`{}` has the line ends of Windows: write it with those of Unix (`dos2unix`)",
-        script.display()
-    ))
-}
+    /// Returns what to do about a script whose first line ends as lines end on Windows: a system takes the
+    /// carriage return for a part of the interpreter's name, and a shell for a part of its words.
+    pub(super) fn windows_line_ends(&self) -> Option<String> {
+        let mut paths = self.named_paths().into_iter();
+        let script = paths.find(|path| has_windows_line_ends(&self.directory.join(path)))?;
+        Some(format!(
+            "`{}` has the line ends of Windows: write it with those of Unix (`dos2unix`)",
+            script.display()
+        ))
+    }
 
-/// Returns the paths that `words` name, with the directories of variables put in.
-fn named_paths(words: &[&str], environment: &Environment) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for word in words {
-        let word = word.replace(['"', '\''], "");
-        for path in word.split(ends_path) {
-            if path.contains(['/', '.']) {
-                found.push(with_directory(path, environment));
+    /// Returns the paths that the command names, with the directories of variables put in.
+    fn named_paths(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for word in self.words() {
+            let word = word.replace(['"', '\''], "");
+            for path in word.split(ends_path) {
+                if path.contains(['/', '.']) {
+                    found.push(with_directory(path, &self.environment));
+                }
             }
         }
+        found
     }
-    found
 }
 
 /// Returns a path that begins with `~` or a variable with its directory.
@@ -129,19 +134,4 @@ pub(super) fn claude_project(config: &Path, project: &Arc<Path>) -> Arc<Path> {
     let config = without_detours(config.to_owned());
     let root = project_of(&config);
     if project.starts_with(root) { root.into() } else { Arc::clone(project) }
-}
-
-/// Returns `path` as it is from the root on.
-pub(crate) fn absolute(path: &Path) -> Result<Arc<Path>, BuildError> {
-    // The executor's is made so once, not hook by hook.
-    if path.is_absolute() {
-        return Ok(path.into());
-    }
-    match std::path::absolute(path) {
-        Ok(path) => Ok(path.into()),
-        Err(error) => {
-            let path = path.display();
-            Err(BuildError::new(format!("`{path}` can't be made absolute: {error}")))
-        }
-    }
 }

@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::ChildStdin;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::handler::{Failure, HandlerError};
+use crate::handler::{Failure, HandlerError, in_milliseconds};
 use crate::locks::locked;
 use hookexec_files::group::Group;
 use hookexec_files::rpc::{self, RpcError};
@@ -135,9 +135,7 @@ impl CallError {
                 (Failure::Other, format!("ended before `{method}` could be sent: {}", end.cause))
             }
             Self::TimedOut(known) => {
-                // What is left of it when the call begins is a little less than what was given.
-                let millis = limit.as_micros().div_ceil(1000).try_into().unwrap_or(u64::MAX);
-                let limit = Duration::from_millis(millis);
+                let limit = in_milliseconds(limit);
                 let told = format!("did not answer `{method}` within {limit:?}: {known}; {hint}");
                 (Failure::TimedOut, told)
             }

@@ -183,7 +183,7 @@ impl Process {
     pub(super) async fn shutdown(&self) {
         // Notifications that wait are sent first, also when the child is only just starting.
         let starting = match &*locked(&self.state) {
-            State::Starting { outcome, .. } if !self.notifications.is_empty() => {
+            State::Starting { outcome, .. } if self.notifications.oldest().is_some() => {
                 Some(outcome.clone())
             }
             _ => None,
@@ -272,7 +272,7 @@ impl Process {
         locked(counters).starts += 1;
         let child = Child::start(launch, definition, notifications, counters)
             .await
-            .map_err(|error| self.not_started(&error.to_string()))?;
+            .map_err(|error| self.not_started(&error.message))?;
         let params = self.roles().greeting(definition.protocol, &definition.name);
         match greeting::greet(&child.connection, definition, &params).await {
             Ok(cancels) => {

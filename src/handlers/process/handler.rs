@@ -6,9 +6,11 @@ use std::time::Duration;
 use super::processes::Entry;
 use super::{Processes, picoclaw};
 use crate::config::process::Stage;
-use crate::config::{Command, EventMethod, Hook, Protocol};
+use crate::config::{EventMethod, Hook, Protocol};
 use crate::event::Event;
-use crate::handler::{BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult};
+use crate::handler::{
+    BoxFuture, BuildError, Call, Failure, Handler, HandlerError, HandlerResult, name_in_command,
+};
 use crate::suggest;
 use crate::wire::{Input, Output};
 
@@ -24,12 +26,7 @@ pub(crate) fn build(
     processes: &Arc<Processes>,
     hook: &Hook,
 ) -> Result<Arc<dyn Handler>, BuildError> {
-    let Some(Command::Text(name)) = &hook.command else {
-        return Err(BuildError::new("a process hook names an entry of `processes:`")
-            .at("command")
-            .hint("define the process below `processes:` and give its name here"));
-    };
-    let callee = CalledProcess::new(processes, name, Protocol::Hooks)?;
+    let callee = CalledProcess::new(processes, name_in_command(hook), Protocol::Hooks)?;
     let process = callee.entry.process();
     let observes = !hook.phase.is_answered();
     let stage = Stage::of(hook.event);
@@ -121,14 +118,12 @@ fn unknown(name: &str, processes: &Processes, key: &'static str) -> BuildError {
 }
 
 /// A hook that calls a process.
-#[derive(Debug)]
 struct ProcessHandler {
     callee: CalledProcess,
     role: Role,
 }
 
 /// The part that a hook gives its process.
-#[derive(Debug)]
 enum Role {
     Stage(Stage),
     /// An event that PicoClaw does not know, by method.

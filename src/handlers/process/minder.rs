@@ -20,9 +20,9 @@ use super::conversation::Conversation;
 use super::notifications::NotificationQueue;
 use super::processes::Counters;
 use crate::config::Process;
-use crate::handlers::command::launch::{Launch, LaunchError};
+use crate::handler::{Failure, HandlerError};
+use crate::handlers::command::launch::Launch;
 use crate::locks::locked;
-use crate::platform::system::ending_signal;
 use hookexec_files::group::Stream;
 
 /// A running child and the task of its minder.
@@ -44,11 +44,11 @@ impl Child {
         process: &Process,
         notifications: &Arc<NotificationQueue>,
         counters: &Arc<Counters>,
-    ) -> Result<Self, LaunchError> {
+    ) -> Result<Self, HandlerError> {
         let deadline = Instant::now() + process.start_timeout;
         let mut group = launch.start(deadline, |_| {}).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = group.take_pipes() else {
-            return Err(LaunchError("its pipes are missing".to_owned()));
+            return Err(HandlerError::new(Failure::Start, "its pipes are missing"));
         };
         let (connection, requests) = Connection::new(group, stdin);
         let minder = Minder {
@@ -85,7 +85,6 @@ impl Drop for Child {
 /// * **Drop** before that, as when the runtime is shut down: the group is killed, open calls fail.
 /// * **Descendants** in the child's group end with it. A process that left the group (`setsid`)
 ///   lives on, and nothing here waits for it.
-#[derive(Debug)]
 struct Minder {
     talk: Conversation,
     requests: mpsc::UnboundedReceiver<Request>,
@@ -97,7 +96,6 @@ struct Minder {
 }
 
 /// The steps that end a child which does not end by itself. Replies count until it has ended.
-#[derive(Debug)]
 struct Ending {
     /// The fault of the child; `None` if it was asked to stop.
     problem: Option<&'static str>,
@@ -226,7 +224,8 @@ impl Minder {
                 // A child that exits with 0 and owes no reply may be started again at once.
                 Some(0) => ("it exited with code 0".to_owned(), connection.calls().owes()),
                 Some(code) => (format!("it exited with code {code}"), true),
-                None => (format!("it was ended by signal {}", signal_name(status)), true),
+                // Its text names the signal.
+                None => (format!("it was ended by a {status}"), true),
             },
         }
     }
@@ -322,13 +321,4 @@ async fn exit(connection: &Connection) -> Option<io::Result<ExitStatus>> {
         Some(group) => pin!(group.wait_and_sweep()).poll(context).map(Some),
     })
     .await
-}
-
-fn signal_name(status: ExitStatus) -> String {
-    // The standard library's text is `signal: 9 (SIGKILL)`.
-    let text = status.to_string();
-    match text.strip_prefix("signal: ") {
-        Some(name) => name.to_owned(),
-        None => ending_signal(status).map_or(text, |signal| signal.to_string()),
-    }
 }

@@ -14,7 +14,7 @@ use super::injected::Injections;
 use crate::config::{self, Location};
 use crate::handler::{BuildError, HandlerError};
 use crate::handlers::command::launch::{Environment, Launch, Program};
-use crate::handlers::command::place::{absolute, config_dir, working_dir};
+use crate::handlers::command::place::{config_dir, working_dir};
 use crate::locks::locked;
 
 /// The processes of one executor, started when they are first needed.
@@ -202,7 +202,7 @@ fn resolve(
         Some((name, arguments)) if !name.is_empty() => (name, arguments),
         _ => return Err(BuildError::new("it has no `command`")),
     };
-    let project = absolute(project)?;
+    let project: Arc<Path> = project.into();
     let directory = working_dir(process.working_dir.as_deref(), env, &project)?;
     let config = config_dir(&process.location, &project);
     let environment = Environment::new(env, &process.inherit_env, &process.env, config, &project)?;

@@ -233,15 +233,12 @@ pub(super) fn executor(
 ) -> ExecutorBuilder {
     // The log is for real decisions.
     config.audit.clear();
-    let is_replaced = Arc::new(is_replaced);
-    registry.wrap_factories(|factory| {
-        let (is_replaced, answers) = (Arc::clone(&is_replaced), Arc::clone(answers));
-        factory.wrapping(move |hook, real| {
-            if !is_replaced(hook) {
-                return real;
-            }
-            Arc::new(StandIn { name: hook.label(), answers: Arc::clone(&answers), real })
-        })
+    let answers = Arc::clone(answers);
+    registry.wrap_handlers(move |hook, real| {
+        if !is_replaced(hook) {
+            return real;
+        }
+        Arc::new(StandIn { name: hook.label(), answers: Arc::clone(&answers), real })
     });
     let builder = Executor::builder(config).registry(registry);
     builder.working_dir(working_dir).counts_in_memory()

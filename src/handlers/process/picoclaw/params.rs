@@ -11,7 +11,7 @@ use crate::config::EventMethod;
 use crate::config::process::{self, Stage};
 use crate::describe::{self, CallDescription, TouchedFile};
 use crate::event::Event;
-use crate::wire::{Input, JsonObject, ToolResult, json_bytes};
+use crate::wire::{Input, JsonObject, ToolResult, is_empty, json_bytes};
 
 /// Declares the params of all stages: each stage has some of them, and a default is not written.
 macro_rules! params {
@@ -19,7 +19,7 @@ macro_rules! params {
         #[derive(Debug, Default, Serialize)]
         struct Params<'a> {
             meta: Meta<'a>,
-            $($(#[$doc])* #[serde(skip_serializing_if = "is_default")] $name: $type,)*
+            $($(#[$doc])* #[serde(skip_serializing_if = "is_empty")] $name: $type,)*
         }
     };
 }
@@ -48,10 +48,6 @@ params! {
     files: &'a [TouchedFile];
     /// Ours: the process is asked about this call a second time, for its decision only.
     repeated: bool;
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 /// Keys of the params that a process may send back along with what it changed; they are ignored.

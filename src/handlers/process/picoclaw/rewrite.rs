@@ -3,7 +3,7 @@
 //! Only what differs from what the process was told becomes a change, so an echo changes nothing.
 
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::answer::{Misread, Part};
 use super::params::{is_tool_result, text_result};
@@ -98,23 +98,13 @@ fn response(mut part: Part, input: &Input) -> Result<Output, Misread> {
 
 /// Returns the text of a response that is nothing but text.
 fn only_content(response: &JsonObject) -> Option<&str> {
+    let nothing = [Value::Null, json!(""), json!([]), json!({})];
     for (key, value) in response {
-        if key != "content" && !is_empty(value) {
+        if key != "content" && !nothing.contains(value) {
             return None;
         }
     }
     response.get("content")?.as_str()
-}
-
-/// Returns whether a value says nothing.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(object) => object.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 fn call(mut call: Part, input: &Input) -> Result<Output, Misread> {
