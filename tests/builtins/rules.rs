@@ -211,6 +211,9 @@ async fn targets_are_what_a_command_deletes_or_changes() {
         ask rm -r \"$(f)/y\"
         ask cd $D && rm x
         - rm src/x
+        { type: rule, ask: no, commands: [rm], targets: ['/**', '!@system'] }
+        ask rm -f ~/x
+        - rm -f /etc/x
         { type: rule, ask: sure?, commands: ['rm -r'], except: { files: ['$PROJECT/**/target', '!$PROJECT/src/target'] } }
         ask rm -rf src
         ask rm -rf src/target
@@ -637,6 +640,8 @@ fn mistakes_of_a_rule_are_all_found_at_their_places() {
         ("{ type: rule, deny: a, commands: ['a \"b\"'] }", "no command fits a pattern with `\"`"),
         ("{ type: rule, deny: a, commands: ['@hom'] }", "unknown group `@hom`"),
         ("{ type: rule, deny: a, files: ['@secret'] }", "unknown group `@secret`"),
+        ("{ type: rule, deny: a, files: [/x, '!@secret'] }", "unknown group `@secret`"),
+        ("{ type: rule, deny: a, files: [/x, '!@regenerated'] }", "has exceptions of its own"),
         ("{ type: rule, deny: a, files: ['a/../b'] }", "`a/../b` must not contain `..`"),
         ("{ type: rule, deny: a, comands: [x] }", "unknown key `comands`"),
         ("{ type: rule, deny: a, touched: [reed] }", "unknown value `reed`"),

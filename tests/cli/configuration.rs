@@ -230,14 +230,18 @@ fn problems_are_data_for_programs() {
 #[test]
 fn two_rules_that_answer_all_other_commands_are_warned_of() {
     let sandbox = Sandbox::new();
-    let rule = |name: &str, keys: &str| {
-        format!("{{ type: rule, name: {name}, allow: true, commands: [{name}]{keys} }}")
-    };
-    for (second, warnings) in [(", otherwise: deny", 1), ("", 0)] {
-        let rules = [rule("ls", ", otherwise: ask"), rule("pwd", second)].join(", ");
+    let first = "{ type: rule, name: ls, allow: true, commands: [ls], otherwise: ask }";
+    for (keys, warnings) in [
+        ("commands: [pwd], otherwise: deny", 1),
+        ("commands: [pwd]", 0),
+        ("files: [docs], otherwise: deny", 1),
+        ("files: [docs], tools: [edit], otherwise: deny", 0),
+    ] {
+        let second = format!("{{ type: rule, name: pwd, allow: true, {keys} }}");
+        let rules = [first, &second].join(", ");
         sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{rules}] }}]"));
         let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
-        let said = done.stderr.contains("`pwd` answers the commands that `ls` allows");
+        let said = done.stderr.contains("`pwd` answers the calls that `ls` allows");
         assert_eq!(said, warnings == 1, "{done:?}");
     }
 }

@@ -14,6 +14,7 @@ mod arguments;
 pub mod code;
 mod command;
 mod files;
+mod finder;
 mod history;
 mod powershell;
 mod reader;
@@ -28,6 +29,7 @@ mod wrappers;
 
 pub use arguments::{directory, kinds, named_directories, only_reads, only_writes};
 pub use command::{Certainty, Frame, Hidden, Redirection, SimpleCommand, Word, is_number, line_of};
+pub use finder::Finder;
 pub use history::{Change, History, Step};
 pub use reader::{LONGEST, commands_of_text};
 pub use shells::{is_interpreter, is_shell};

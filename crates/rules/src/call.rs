@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::arguments::Arguments;
-use super::finder::Finder;
 use super::fit::Fit;
 use super::judge::{Checked, quoted};
 use super::mentions::{self, Mention};
@@ -17,8 +16,8 @@ use super::tool_files;
 use super::tools::CalledTool;
 use hookexec::Input;
 use hookexec_calls::shell::UNKNOWN;
-use hookexec_calls::wildcard::has_wildcard;
-use hookexec_calls::{Certainty, Reading, SimpleCommand, Word};
+use hookexec_calls::wildcard::{Part, has_wildcard};
+use hookexec_calls::{Certainty, Finder, Reading, SimpleCommand, Word};
 use hookexec_files::locks::locked;
 use hookexec_files::plain::line;
 use hookexec_files::platform::Platform;
@@ -135,7 +134,7 @@ impl<'c> CallReading<'c> {
                 return None;
             }
             all.extend(names(path));
-            for found in self.finder.find(path, true).ok()? {
+            for found in self.finder.find(path, true)? {
                 all.extend(names(&found));
             }
         }
@@ -204,7 +203,8 @@ impl<'c> CallReading<'c> {
                     }
                     if descends
                         && is_dir(&meant)
-                        && let Some(pattern) = here.below(&names)
+                        && let Some(pattern) =
+                            here.below(&names, &|root| self.is_wanted(root, mention))
                     {
                         return Ok(Some(format!("holds `{}`", pattern.written)));
                     }
@@ -212,6 +212,16 @@ impl<'c> CallReading<'c> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns whether a mention that goes through directories touches something in one of them.
+    fn is_wanted(&self, root: &Path, mention: &Mention) -> bool {
+        let Some(wanted) = &mention.wanted else { return true };
+        let own = root.file_name().unwrap_or_default().to_string_lossy();
+        // Too many files to look at are not the few of a group.
+        let found = self.finder.find(&root.join("**").join(wanted), true).unwrap_or_default();
+        let mut found = found.iter();
+        Part::of(wanted).fits(&own, false) || found.any(|path| path.symlink_metadata().is_ok())
     }
 
     /// Returns the paths of a text in the directories that it may lie in if its own is not known.
@@ -238,7 +248,7 @@ impl<'c> CallReading<'c> {
         if mention.certainty == Certainty::Known && is_only_wild(text) {
             return Ok(meant);
         }
-        let Ok(found) = self.finder.find(&meant[0], self.dots) else {
+        let Some(found) = self.finder.find(&meant[0], self.dots) else {
             // What only the shell knows is a `*` to people.
             let shown = line(&text.replace(UNKNOWN, "*"));
             return Err(format!("`{shown}` matches more files than can be checked").into());

@@ -11,7 +11,6 @@ mod allow;
 mod arguments;
 mod call;
 mod expand;
-mod finder;
 mod fit;
 mod groups;
 mod implied;
@@ -92,7 +91,10 @@ fn read_keys<T: Default>(hook: &Hook, say: fn(RuleKeys<'_>) -> T) -> T {
 
 /// Returns whether a hook is a rule that answers every command that it does not allow.
 pub fn answers_other_commands(hook: &Hook) -> bool {
-    read_keys(hook, |keys| keys.otherwise.is_some() && keys.commands.is_some())
+    read_keys(hook, |keys| {
+        let is_for_other_tools = keys.files.is_some() && keys.tools.is_some();
+        keys.otherwise.is_some() && (keys.commands.is_some() || !is_for_other_tools)
+    })
 }
 
 /// The names of tools that a rule lists, as they are written.

@@ -4,8 +4,6 @@
 pub(super) const MOST_ALTERNATIVES: usize = 16;
 /// How many texts and paths may be looked at.
 pub(super) const MOST_PATHS: usize = 30_000;
-/// How many entries of directories may be looked at.
-pub(super) const MOST_ENTRIES: usize = 50_000;
 /// How many bytes the texts that may be paths may have together.
 pub(super) const MOST_BYTES: usize = 16 << 20;
 /// The longest path that the system takes.

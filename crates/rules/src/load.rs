@@ -15,7 +15,7 @@ use super::groups::{Groups, is_group, shipped};
 use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
 use super::paths::{Machine, PathList, PathPattern};
-use super::pattern::{ListedPattern, Mistake};
+use super::pattern::{ListedPattern, Mistake, mistake};
 use super::tools::ToolName;
 use super::uses::Touch;
 use crate::names::FILE_KINDS;
@@ -210,12 +210,30 @@ impl Loading<'_> {
 
     /// Returns the paths that an item stands for, without a mistake in one that is not shipped.
     fn paths_of(&self, item: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
+        if let Some(excepted) = item.strip_prefix('!')
+            && is_group(excepted)
+        {
+            return self.excepted_paths(excepted);
+        }
         let paths = self.groups.of_kind(item, "paths")?;
         for path in &paths {
             // The shipped ones have no mistakes, but need a home.
             if matches!(path, Cow::Owned(_)) || self.machine.surroundings.home().is_none() {
                 PathPattern::parse(item, path, self.machine)?;
             }
+        }
+        Ok(paths)
+    }
+
+    /// Returns the paths of a group, each as one that takes away.
+    fn excepted_paths(&self, group: &str) -> Result<Vec<Cow<'static, str>>, Mistake> {
+        let mut paths = self.paths_of(group)?;
+        for path in &mut paths {
+            if path.starts_with('!') {
+                let message = format!("`!{group}` has exceptions of its own: `{path}`");
+                return mistake(message, format!("write `{group}` into the `files` of `except`"));
+            }
+            *path = Cow::Owned(format!("!{path}"));
         }
         Ok(paths)
     }

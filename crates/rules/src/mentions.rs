@@ -38,6 +38,8 @@ pub(super) struct Mention {
     pub(super) certainty: Certainty,
     /// Whether what lies below a directory is touched with it.
     pub(super) descends: bool,
+    /// The name of what is touched below it, if not everything is: `id_*`.
+    pub(super) wanted: Option<String>,
 }
 
 /// Returns the files that commands mention.
@@ -253,9 +255,10 @@ impl Finder<'_, '_> {
                 mention.texts.add_versions(start, self.place)?;
                 let name = pattern.rsplit('/').next().unwrap_or_default();
                 if name != "*" {
+                    mention.wanted = Some(name.to_owned());
                     mention.texts.add_pieces(name)?;
                 }
-                mention.descends = pattern == "*" && !search.leaves_git_out;
+                mention.descends = !search.leaves_git_out;
             }
         }
         Ok(())

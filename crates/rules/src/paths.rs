@@ -382,11 +382,16 @@ impl<'p> Here<'p> {
         None
     }
 
-    /// Returns the pattern that names something below a directory.
-    pub(super) fn below(&self, names: &[PathBuf]) -> Option<&'p PathPattern> {
+    /// Returns the pattern that names something below a directory, if that is `wanted`.
+    pub(super) fn below(
+        &self,
+        names: &[PathBuf],
+        wanted: &dyn Fn(&Path) -> bool,
+    ) -> Option<&'p PathPattern> {
         for PathHere { pattern, glob, real } in &self.paths {
             for root in [&glob.compiled().root, real].into_iter().flatten() {
-                if names.iter().any(|name| strip_base(root, name, false).is_some()) {
+                let is_below = names.iter().any(|name| strip_base(root, name, false).is_some());
+                if is_below && wanted(root) {
                     return Some(pattern);
                 }
             }

@@ -107,8 +107,8 @@ fn rivals(check: &Check) -> Vec<Diagnostic> {
         if rule.event == first.event {
             let (own, other) = (rule.label(), first.label());
             let what =
-                format!("`{own}` answers the commands that `{other}` allows, and vice versa");
-            let hint = "write one rule with `otherwise`, with the commands of both";
+                format!("`{own}` answers the calls that `{other}` allows, and vice versa");
+            let hint = "write one rule with `otherwise`, or give a rule of `files` its `tools`, too";
             problems.push(Diagnostic::warning(what).hint(hint).at(rule.location.clone()));
         }
     }

@@ -4,25 +4,27 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::limits::{MOST_ENTRIES, TOO_MANY};
-use hookexec_calls::shell::UNKNOWN;
-use hookexec_calls::wildcard::{Part, has_wildcard};
+use super::shell::UNKNOWN;
+use super::wildcard::{Part, has_wildcard};
 use hookexec_files::platform::Platform;
+
+/// How many entries of directories may be looked at.
+const MOST_ENTRIES: usize = 50_000;
 
 /// Finds the files of patterns, for one call.
 #[derive(Debug, Default)]
-pub(super) struct Finder {
+pub struct Finder {
     looked_at: Cell<usize>,
 }
 
 impl Finder {
     /// Returns every path that an absolute path with wildcards may mean now; none for another path. A
     /// part without a wildcard need not exist: it may be about to be made. With `dots` a wildcard
-    /// matches names that begin with a dot.
-    pub(super) fn find(&self, pattern: &Path, dots: bool) -> Result<Vec<PathBuf>, &'static str> {
+    /// matches names that begin with a dot. `None` if there is too much to look at.
+    pub fn find(&self, pattern: &Path, dots: bool) -> Option<Vec<PathBuf>> {
         let pattern = pattern.to_str().unwrap_or_default();
         if !has_wildcard(pattern) {
-            return Ok(Vec::new());
+            return Some(Vec::new());
         }
         let mut places = vec![PathBuf::from("/")];
         for part in pattern.split('/') {
@@ -63,21 +65,21 @@ impl Finder {
                 }
             }
         }
-        Ok(places)
+        Some(places)
     }
 
-    fn names(&self, directory: &Path) -> Result<Vec<String>, &'static str> {
+    fn names(&self, directory: &Path) -> Option<Vec<String>> {
         let Ok(entries) = fs::read_dir(Platform::HERE.native(directory)) else {
-            return Ok(Vec::new());
+            return Some(Vec::new());
         };
         let mut names = Vec::new();
         for entry in entries.flatten() {
             self.looked_at.update(|count| count + 1);
             if self.looked_at.get() > MOST_ENTRIES {
-                return Err(TOO_MANY);
+                return None;
             }
             names.push(entry.file_name().to_string_lossy().into_owned());
         }
-        Ok(names)
+        Some(names)
     }
 }
