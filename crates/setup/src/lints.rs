@@ -106,9 +106,9 @@ fn rivals(check: &Check) -> Vec<Diagnostic> {
     for rule in rules {
         if rule.event == first.event {
             let (own, other) = (rule.label(), first.label());
-            let what =
-                format!("`{own}` answers the calls that `{other}` allows, and vice versa");
-            let hint = "write one rule with `otherwise`, or give a rule of `files` its `tools`, too";
+            let what = format!("`{own}` answers the calls that `{other}` allows, and vice versa");
+            let hint =
+                "write one rule with `otherwise`, or give a rule of `files` its `tools`, too";
             problems.push(Diagnostic::warning(what).hint(hint).at(rule.location.clone()));
         }
     }
