@@ -993,6 +993,8 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         ask mysql -e'truncate x'
         ask psql -c \"/* c */ drop table x\"
         ask psql -c \"$SQL\"
+        ask foreach t (a b); psql -c 'drop table x'; end
+        - foreach t (a b); echo 'drop table x'; end
         ask psql -c 'delete from x /* where */'
         - psql \"$DATABASE_URL\" -c 'select 1'
         - psql -c \"insert into x values ('a; drop table y')\"

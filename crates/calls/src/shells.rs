@@ -5,7 +5,7 @@ use super::names::{
     ARITHMETIC, CHANGERS, CODE_OPTIONS, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS,
     HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
-use super::wrappers::Inner;
+use super::wrappers::{Inner, Run, runs_commands};
 use crate::shell::next_expansion;
 
 /// Returns whether a program is a shell whose text is read.
@@ -272,6 +272,10 @@ fn interpreter(mut words: &[Word]) -> Inner<'_> {
     while let [word, behind @ ..] = words {
         let code = match &*word.text {
             "-" => break,
+            // The module may be a program that runs another one: `python -m uv run x`.
+            "-m" if matches!(behind, [module, ..] if runs_commands(&module.text)) => {
+                return Inner::Commands(vec![Run { words: behind.to_vec(), ..Run::default() }]);
+            }
             option if CODE_OPTIONS.contains(&option) => behind.first(),
             option if option.starts_with("--eval=") => Some(word),
             option if option.starts_with('-') && word.is_known() => {

@@ -241,18 +241,19 @@ impl Case<'_> {
     }
 }
 
-/// Returns whether a pattern lists a program that runs a command, and names the command behind it.
+/// Returns whether a pattern lists a command at the end of the words of a program that runs it.
 fn lists_behind(pattern: &Pattern, commands: &[Arguments<'_>], at: usize) -> bool {
     let given = &commands[at];
     let mut depth = given.command.frame.wrappers.len();
-    for (outer, runner) in commands[..at].iter().enumerate().rev() {
-        if runner.command.frame.wrappers.len() >= depth || !runs(runner.command, given.command) {
+    for runner in commands[..at].iter().rev() {
+        let outer = runner.command;
+        if outer.frame.wrappers.len() >= depth || !runs(outer, given.command) {
             continue;
         }
-        depth = runner.command.frame.wrappers.len();
-        if pattern.lists(runner, &wrapped_words(&commands[outer..])) == Ok(true) {
-            let wrapped = wrapped_words(&commands[at..]);
-            return pattern.tails().iter().any(|tail| tail.lists(given, &wrapped) == Ok(true));
+        depth = outer.frame.wrappers.len();
+        let Some(tail) = pattern.behind(&outer.words, &given.command.words) else { continue };
+        if tail.lists(given, &wrapped_words(&commands[at..])) == Ok(true) {
+            return true;
         }
     }
     false

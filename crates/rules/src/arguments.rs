@@ -3,7 +3,12 @@
 use std::borrow::Cow;
 
 use super::table::Row;
-use hookexec_calls::{SimpleCommand, Word, base_name, before_subcommand, is_interpreter};
+use hookexec_calls::{
+    SimpleCommand, Word, base_name, before_subcommand, is_interpreter, runs_commands,
+};
+
+/// Operators of `find` that turn a test around, or name another way.
+const FIND_OPERATORS: [&str; 5] = ["!", "-not", "-o", "-or", ","];
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -67,6 +72,12 @@ impl<'c> Arguments<'c> {
         }
         if name.starts_with("python") {
             arguments.read_module();
+        }
+        // Beside these a test says nothing of what is deleted.
+        if matches!(&*name, "find" | "gfind" | "bfs")
+            && command.words.iter().any(|word| FIND_OPERATORS.contains(&&*word.text))
+        {
+            arguments.options.retain(|option| option.name != "-empty");
         }
         // Code in a here-document is what it is behind an option.
         if is_interpreter(&name) {
@@ -269,6 +280,12 @@ impl<'c> Arguments<'c> {
     pub(super) fn has(&self, option: &str) -> bool {
         let name = self.row.first_name(option);
         self.options.iter().any(|given| given.name == name)
+    }
+
+    /// Returns whether no table says what the program does with its words.
+    pub(super) fn is_outside_tables(&self) -> bool {
+        let name = self.program.as_deref().unwrap_or_default();
+        !self.row.is_known && !runs_commands(name)
     }
 
     /// Returns whether the shell may make another operand of a word.

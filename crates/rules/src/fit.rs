@@ -126,9 +126,14 @@ impl Pattern {
         if self.without.iter().any(|word| self.certainly_excludes(word, given)) {
             return Fit::No;
         }
+        let mut before = None;
         for word in &self.words {
+            // `--env prod` of the pattern is also `--env=prod`.
+            let option = before.replace(word);
             if word.is_any() {
                 is_first = false;
+            } else if option.is_some_and(|option| option.has_value(word, given)) {
+                continue;
             } else if !word.is_operand() {
                 if !word.is_in(given) {
                     return Fit::No;
@@ -177,6 +182,21 @@ impl Pattern {
 }
 
 impl PatternWord {
+    /// Returns whether it is an option that a command has with one of these words for its value.
+    fn has_value(&self, words: &Self, given: &Arguments<'_>) -> bool {
+        for one in &self.alternatives {
+            let Alternative::Option(name, None) = one else { return false };
+            for word in &words.alternatives {
+                if let Alternative::Word(value) = word
+                    && has_option(name, Some(value), given)
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Returns whether an operand or an assignment fits one of the alternatives. To `git push`, `+main`
     /// is `main`, too.
     fn fits(&self, word: &Word) -> bool {

@@ -321,6 +321,6 @@ fn program_of(command: &SimpleCommand) -> Option<String> {
 }
 
 /// Returns whether a program runs statements of SQL.
-fn is_database(name: &str) -> bool {
+pub(super) fn is_database(name: &str) -> bool {
     shipped("@databases").unwrap_or_default().iter().any(|known| glob(known, name))
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, GivenOption};
 use super::pattern::{Alternative, Pattern, PatternWord};
-use super::table::Row;
+use super::table::{Row, may_be_code};
 use hookexec_calls::Word;
 use hookexec_calls::shell::SUBSTITUTED;
 use hookexec_files::glob::glob;
@@ -23,12 +23,13 @@ impl Pattern {
         let mut words = Vec::new();
         // How many operands stand before the next option, if no `*` does, and must stand before `-*`.
         let (mut before, mut any_from) = (Some(0), None);
-        for word in &self.words {
+        for (at, word) in self.words.iter().enumerate() {
+            let value = self.words.get(at + 1).filter(|next| next.is_operand());
             if word.is_any_option() {
                 any_from = any_from.or(Some(words.len()));
             } else if !word.alternatives.iter().any(Alternative::is_option) {
                 words.push(word);
-            } else if !has_only(word, before, given) {
+            } else if !has_only(word, value, before, given) {
                 return Ok(false);
             }
             if word.is_any() {
@@ -59,7 +60,9 @@ impl Pattern {
                 return Err(option.word.text.clone());
             }
             if let Some((word, value)) = option.value
-                && (option.hides_option() || given.row.is_hazardous(word, value, true))
+                && (option.hides_option()
+                    || given.row.is_hazardous(word, value, true)
+                    || given.is_outside_tables() && may_be_code(value))
             {
                 return Err(word.text.clone());
             }
@@ -170,8 +173,13 @@ fn is_taken(option: &GivenOption<'_>, given: &Arguments<'_>) -> bool {
 }
 
 /// Returns whether a command has one of the options that a word of the pattern names, where the pattern has
-/// it, and has it in no other way.
-fn has_only(word: &PatternWord, before: Option<usize>, given: &Arguments<'_>) -> bool {
+/// it and before the next word of the pattern, and has it in no other way.
+fn has_only(
+    word: &PatternWord,
+    next: Option<&PatternWord>,
+    before: Option<usize>,
+    given: &Arguments<'_>,
+) -> bool {
     let mut found: Option<&str> = None;
     for option in &given.options {
         let (mut is_named, mut is_listed) = (false, false);
@@ -181,7 +189,7 @@ fn has_only(word: &PatternWord, before: Option<usize>, given: &Arguments<'_>) ->
             {
                 is_named = true;
                 is_listed |= match (wanted, option.value) {
-                    (None, _) => true,
+                    (None, _) => next.is_none_or(|next| stands_before(option, next)),
                     (Some(wanted), Some((_, value))) => is_text(wanted, value),
                     (Some(_), None) => false,
                 };
@@ -202,9 +210,19 @@ fn has_only(word: &PatternWord, before: Option<usize>, given: &Arguments<'_>) ->
     found.is_some() && word.is_certainly_in(given)
 }
 
+/// Returns whether the next word of a pattern is the value of an option, or stands behind it: only the
+/// program knows which of the two it is.
+fn stands_before(option: &GivenOption<'_>, next: &PatternWord) -> bool {
+    match (option.value, option.behind) {
+        (Some((word, value)), _) => next.lists(&word.ending(value)),
+        (None, Some(behind)) => next.lists(behind),
+        (None, None) => false,
+    }
+}
+
 /// Returns the operand for which a `*` does not stand, behind those that the pattern names.
 fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> Option<&'c Word> {
-    let row = &given.row;
+    let (row, is_outside) = (&given.row, given.is_outside_tables());
     let first = usize::from(row.has_subcommands);
     // A long option that the table does not know may have taken the first operand.
     let mut shift = 0;
@@ -224,7 +242,9 @@ fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> 
             return Some(operand);
         }
         let is_hazardous = row.is_hazardous(operand, text, at <= shift);
-        if is_hazardous || row.takes_no_operand() || row.may_run(text, at.saturating_sub(shift)) {
+        let may_run = is_outside && (given.has("--") || may_be_code(text))
+            || row.may_run(text, at.saturating_sub(shift));
+        if is_hazardous || may_run || row.takes_no_operand() {
             return Some(operand);
         }
     }

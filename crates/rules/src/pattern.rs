@@ -9,7 +9,7 @@ use hookexec_files::suggest;
 use super::arguments::Arguments;
 use super::groups::{Groups, is_group, shipped};
 use super::table::Row;
-use hookexec_calls::Hidden;
+use hookexec_calls::{Hidden, Word};
 use hookexec_files::glob::{glob, glob_any_case};
 
 /// A pattern of a command, such as `git push -f|--mirror`.
@@ -25,7 +25,7 @@ pub(super) struct Pattern {
 }
 
 /// A word of a pattern behind the program.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct PatternWord {
     pub(super) alternatives: Vec<Alternative>,
 }
@@ -243,23 +243,24 @@ impl Pattern {
         Row::of(program, "")
     }
 
-    /// Returns the patterns of the commands that it may name behind the program which runs them:
-    /// `pytest *` of `uv run pytest *`.
-    pub(super) fn tails(&self) -> Vec<Self> {
-        let mut tails = Vec::new();
-        for (at, word) in self.words.iter().enumerate() {
-            let mut programs = Vec::new();
-            for one in &word.alternatives {
-                match one {
-                    Alternative::Word(name) if !name.contains('*') => programs.push(name.clone()),
-                    _ => {}
-                }
+    /// Returns the pattern of the command that a runner with these words runs at its end: `pytest *` of
+    /// `uv run pytest *`, if the runner has the words before it as they are written.
+    pub(super) fn behind(&self, runner: &[Word], command: &[Word]) -> Option<Self> {
+        let before = runner.len().checked_sub(command.len())?;
+        let written: Vec<&str> = self.written.split_whitespace().collect();
+        let (first, rest) = written.split_at_checked(before)?;
+        for (word, given) in first.iter().zip(runner) {
+            if !given.is_known() || !word.split('|').any(|one| one == given.text) {
+                return None;
             }
-            let (written, words) = (self.written.clone(), self.words[at + 1..].to_vec());
-            let (other, without) = (false, self.without.clone());
-            tails.push(Self { written, programs, other, words, without });
         }
-        tails
+        for (word, given) in runner[before..].iter().zip(command) {
+            if word.text != given.text {
+                return None;
+            }
+        }
+        let own = OwnGroups::default();
+        Self::parse(&rest.join(" "), &Groups(&own)).ok()
     }
 
     /// Returns whether the pattern is for a program of this base name.

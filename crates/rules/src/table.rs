@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::uses::{Touch, Use, Which};
-use hookexec_calls::Word;
+use hookexec_calls::{Word, runs_commands};
 use hookexec_files::glob::{glob, glob_any_case, one_fits};
 
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
@@ -81,6 +81,7 @@ impl Row {
             lines = lines_of(plain.trim_end_matches('-'));
             if let Some(plain) = program.strip_prefix('g')
                 && lines.is_empty()
+                && !runs_commands(plain)
             {
                 lines = lines_of(plain);
             }
@@ -208,13 +209,10 @@ impl Row {
         self.harmless.contains(&"-*") && self.hazards.is_empty()
     }
 
-    /// Returns whether the operand at this place may be the name of a subcommand that runs what follows, or
-    /// be code: where the table has no rows, every operand may be.
+    /// Returns whether the operand at this place may be a subcommand that runs what follows.
     pub(super) fn may_run(&self, operand: &str, at: usize) -> bool {
-        let is_unknown = !self.is_known;
-        let may_be_subcommand = is_unknown || self.has_subcommands && at < 2;
-        is_unknown && !is_plain(operand)
-            || may_be_subcommand && one_fits(OTHERS.hazards.iter().copied(), operand)
+        let may_be_subcommand = !self.is_known || self.has_subcommands && at < 2;
+        may_be_subcommand && OTHERS.hazards.iter().any(|hazard| glob_any_case(hazard, operand))
     }
 
     /// Returns whether the final `*` of an allow takes no operand.
@@ -247,10 +245,12 @@ impl Row {
     }
 }
 
-/// Returns whether a text has no letters that stand in code, and does not begin like an option.
-fn is_plain(text: &str) -> bool {
-    !text.starts_with('+')
-        && !text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
+/// Returns whether a word may be code for a program that no table knows, or the name of another program.
+pub(super) fn may_be_code(text: &str) -> bool {
+    text.starts_with('+')
+        || text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
+        || !lines_of(text).is_empty()
+        || runs_commands(text)
 }
 
 /// Returns whether a text of which only the beginning is known may become like a pattern.

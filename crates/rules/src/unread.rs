@@ -1,6 +1,7 @@
 //! Whether a command of a text that can't be read may fit a pattern.
 
 use super::fit::is_cluster_with;
+use super::implied::is_database;
 use super::pattern::{Alternative, Pattern, base};
 use super::table::Row;
 use hookexec_files::glob::{glob, glob_any_case};
@@ -8,8 +9,10 @@ use hookexec_files::glob::{glob, glob_any_case};
 impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     pub(super) fn stands_in(&self, words: &[String]) -> bool {
-        let row = match words.iter().find(|word| self.is_named(base(word))) {
-            Some(program) => self.row(base(program)),
+        let is_sql = self.programs == ["sql"];
+        let mut programs = words.iter().map(|word| base(word));
+        let row = match programs.find(|name| self.is_named(name) || is_sql && is_database(name)) {
+            Some(program) => self.row(program),
             None if self.is_for_many() => self.row(""),
             None => return false,
         };
