@@ -132,8 +132,8 @@ impl Pattern {
             let option = before.replace(word);
             if word.is_any() {
                 is_first = false;
-            } else if option.is_some_and(|option| option.has_value(word, given)) {
-                continue;
+            } else if matches!(option, Some(option) if option.has_value(word, given)) {
+                // It is found.
             } else if !word.is_operand() {
                 if !word.is_in(given) {
                     return Fit::No;

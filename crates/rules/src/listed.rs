@@ -24,12 +24,12 @@ impl Pattern {
         // How many operands stand before the next option, if no `*` does, and must stand before `-*`.
         let (mut before, mut any_from) = (Some(0), None);
         for (at, word) in self.words.iter().enumerate() {
-            let value = self.words.get(at + 1).filter(|next| next.is_operand());
+            let next = self.words.get(at + 1);
             if word.is_any_option() {
                 any_from = any_from.or(Some(words.len()));
             } else if !word.alternatives.iter().any(Alternative::is_option) {
                 words.push(word);
-            } else if !has_only(word, value, before, given) {
+            } else if !has_only(word, next, before, given) {
                 return Ok(false);
             }
             if word.is_any() {
@@ -147,7 +147,7 @@ pub(super) fn wrapped_words<'c>(commands: &[Arguments<'c>]) -> Vec<&'c Word> {
 }
 
 /// Returns whether words are those of a command, in which each `{}` may have become another word.
-fn is_run_as(words: &[Word], command: &[Word]) -> bool {
+pub(super) fn is_run_as(words: &[Word], command: &[Word]) -> bool {
     for (word, run) in words.iter().zip(command) {
         if word.text != run.text && run.text != SUBSTITUTED {
             return false;
@@ -189,7 +189,7 @@ fn has_only(
             {
                 is_named = true;
                 is_listed |= match (wanted, option.value) {
-                    (None, _) => next.is_none_or(|next| stands_before(option, next)),
+                    (None, _) => stands_before(option, next),
                     (Some(wanted), Some((_, value))) => is_text(wanted, value),
                     (Some(_), None) => false,
                 };
@@ -212,11 +212,13 @@ fn has_only(
 
 /// Returns whether the next word of a pattern is the value of an option, or stands behind it: only the
 /// program knows which of the two it is.
-fn stands_before(option: &GivenOption<'_>, next: &PatternWord) -> bool {
-    match (option.value, option.behind) {
-        (Some((word, value)), _) => next.lists(&word.ending(value)),
-        (None, Some(behind)) => next.lists(behind),
-        (None, None) => false,
+fn stands_before(option: &GivenOption<'_>, next: Option<&PatternWord>) -> bool {
+    match (next, option.value, option.behind) {
+        (Some(next), ..) if !next.is_operand() => true,
+        (Some(next), Some((word, value)), _) => next.lists(&word.ending(value)),
+        (Some(next), None, Some(behind)) => next.lists(behind),
+        (Some(_), None, None) => false,
+        (None, ..) => true,
     }
 }
 

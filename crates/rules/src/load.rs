@@ -259,16 +259,20 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             found.push(problem.at(reader.location(node)));
         }
         let mut lists = Vec::new();
-        let excepted = keys.except.as_ref().and_then(|except| except.files.clone());
+        let excepted = match &keys.except {
+            Some(SetKeys { files: Some(items), .. }) => items.clone(),
+            _ => Items::default(),
+        };
         let sets = keys.sets();
         // The set of `except` is the last one.
-        if let Some(items) = excepted
-            && sets[..sets.len() - 1].iter().all(|set| set.files.is_none())
-        {
-            for item in items.0.iter().filter(|item| item.value.contains("://")) {
-                let message = "it takes nothing away: the rule has no `files`, and an address is not a target";
+        let has_files = sets[..sets.len().saturating_sub(1)].iter().any(|set| set.files.is_some());
+        for item in &excepted.0 {
+            if !has_files && item.value.contains("://") {
+                let message =
+                    "it takes nothing away: the rule has no `files`, and an address is not a target";
                 let hint = "write the words of the command into the `commands` of `except`";
-                found.push(Diagnostic::warning(message).hint(hint).at(reader.location(item.node)));
+                let problem = Diagnostic::warning(message).hint(hint);
+                found.push(problem.at(reader.location(item.node)));
             }
         }
         for set in sets {

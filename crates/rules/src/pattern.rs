@@ -8,6 +8,7 @@ use hookexec_files::suggest;
 
 use super::arguments::Arguments;
 use super::groups::{Groups, is_group, shipped};
+use super::listed::is_run_as;
 use super::table::Row;
 use hookexec_calls::{Hidden, Word};
 use hookexec_files::glob::{glob, glob_any_case};
@@ -254,10 +255,8 @@ impl Pattern {
                 return None;
             }
         }
-        for (word, given) in runner[before..].iter().zip(command) {
-            if word.text != given.text {
-                return None;
-            }
+        if !is_run_as(&runner[before..], command) {
+            return None;
         }
         let own = OwnGroups::default();
         Self::parse(&rest.join(" "), &Groups(&own)).ok()

@@ -9,13 +9,18 @@ use hookexec_files::glob::{glob, glob_any_case};
 impl Pattern {
     /// Returns whether one alternative of each word stands among words that can't be read.
     pub(super) fn stands_in(&self, words: &[String]) -> bool {
-        let is_sql = self.programs == ["sql"];
-        let mut programs = words.iter().map(|word| base(word));
-        let row = match programs.find(|name| self.is_named(name) || is_sql && is_database(name)) {
-            Some(program) => self.row(program),
-            None if self.is_for_many() => self.row(""),
-            None => return false,
-        };
+        let mut row = None;
+        if self.is_for_many() {
+            row = Some(self.row(""));
+        }
+        for word in words {
+            let name = base(word);
+            let is_client = self.programs == ["sql"] && is_database(name);
+            if row.is_none() && (is_client || self.is_named(name)) {
+                row = Some(self.row(name));
+            }
+        }
+        let Some(row) = row else { return false };
         let text = words.join(" ");
         for word in &self.words {
             if !word.alternatives.iter().any(|one| one.stands_in(words, &text, &row)) {
