@@ -229,7 +229,13 @@ async fn targets_are_what_a_command_deletes_or_changes() {
         deny git push origin +main
         - git push origin mainly
         { type: rule, allow: true, commands: ['git push * main'] }
-        - git push origin +main",
+        - git push origin +main
+        { type: rule, allow: true, commands: ['uv run *', 'timeout 5 * *', 'sudo !reboot *', 'npx *jest*'] }
+        - uv run evil
+        - timeout 5 rm x
+        - sudo rm x
+        - npx myjest
+        - uv run mytool -- --dry-run x",
     )
     .await;
 }

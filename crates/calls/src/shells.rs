@@ -272,9 +272,13 @@ fn interpreter(mut words: &[Word]) -> Inner<'_> {
     while let [word, behind @ ..] = words {
         let code = match &*word.text {
             "-" => break,
+            "-X" | "-W" if !behind.is_empty() => {
+                words = &behind[1..];
+                continue;
+            }
             // The module may be a program that runs another one: `python -m uv run x`.
-            "-m" if matches!(behind, [module, ..] if runs_commands(&module.text)) => {
-                return Inner::Commands(vec![Run { words: behind.to_vec(), ..Run::default() }]);
+            option if let Some(words) = words_of_module(word, option, behind) => {
+                return Inner::Commands(vec![Run { words, ..Run::default() }]);
             }
             option if CODE_OPTIONS.contains(&option) => behind.first(),
             option if option.starts_with("--eval=") => Some(word),
@@ -290,6 +294,18 @@ fn interpreter(mut words: &[Word]) -> Inner<'_> {
         };
     }
     Inner::Input
+}
+
+/// Returns the words of a module that runs commands, behind `-m`, `-mMODULE` or `-Im`.
+fn words_of_module(word: &Word, option: &str, behind: &[Word]) -> Option<Vec<Word>> {
+    let letters = option.strip_prefix('-')?;
+    let (before, module) = letters.split_once('m')?;
+    let mut words = behind.to_vec();
+    if !module.is_empty() {
+        words.insert(0, word.ending(module));
+    }
+    let is_cluster = before.chars().all(|letter| letter.is_ascii_alphabetic());
+    if is_cluster && runs_commands(&words.first()?.text) { Some(words) } else { None }
 }
 
 /// Returns whether the output of a command is a part of a word.

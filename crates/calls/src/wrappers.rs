@@ -125,7 +125,8 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns whether a program runs its words or a text, by the tables of wrappers, shells and interpreters.
 pub fn runs_commands(program: &str) -> bool {
-    takes_code(program) || ROWS.iter().any(|row| row.programs.contains(&program))
+    let name = &*base_name(program);
+    takes_code(name) || ROWS.iter().any(|row| row.programs.contains(&name))
 }
 
 /// Returns how many words stand before the subcommand of a program, if `first` is the first of them:
@@ -191,13 +192,7 @@ fn by_row<'w>(row: &Row, all: &'w [Word]) -> Result<Inner<'w>, Inner<'w>> {
     }
     let (assignments, words) = words.split_at(assigned);
     let assignments = assignments.to_vec();
-    let (mut words, more) = (words.to_vec(), row.begin == Begin::Adds);
-    // A runner may take the first `--` for itself: `stack exec rm -- -rf x`.
-    if !row.subcommands.is_empty()
-        && let Some(at) = words.iter().position(|word| word.text == "--")
-    {
-        words.remove(at);
-    }
+    let (words, more) = (words.to_vec(), row.begin == Begin::Adds);
     let (marks, directory) = (row.values(row.marks, before), row.values(row.moves, before).pop());
     Ok(Inner::Commands(vec![Run { assignments, words, directory, more, marks }]))
 }

@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use super::table::Row;
-use hookexec_calls::{
-    SimpleCommand, Word, base_name, before_subcommand, is_interpreter, runs_commands,
-};
+use hookexec_calls::{SimpleCommand, Word, base_name, before_subcommand, is_interpreter};
 
-/// Operators of `find` that turn a test around, or name another way.
-const FIND_OPERATORS: [&str; 5] = ["!", "-not", "-o", "-or", ","];
+/// Words of `find` that turn the next test around, or act before it.
+const BEFORE_TESTS: [&str; 6] = ["!", "-not", "-delete", "-exec", "-execdir", "-printf"];
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -73,10 +71,7 @@ impl<'c> Arguments<'c> {
         if name.starts_with("python") {
             arguments.read_module();
         }
-        // Beside these a test says nothing of what is deleted.
-        if matches!(&*name, "find" | "gfind" | "bfs")
-            && command.words.iter().any(|word| FIND_OPERATORS.contains(&&*word.text))
-        {
+        if matches!(&*name, "find" | "gfind" | "bfs") && !finds_empty(&command.words) {
             arguments.options.retain(|option| option.name != "-empty");
         }
         // Code in a here-document is what it is behind an option.
@@ -282,12 +277,6 @@ impl<'c> Arguments<'c> {
         self.options.iter().any(|given| given.name == name)
     }
 
-    /// Returns whether no table says what the program does with its words.
-    pub(super) fn is_outside_tables(&self) -> bool {
-        let name = self.program.as_deref().unwrap_or_default();
-        !self.row.is_known && !runs_commands(name)
-    }
-
     /// Returns whether the shell may make another operand of a word.
     pub(super) fn is_expanded(&self) -> bool {
         self.command.words.iter().any(Word::is_expanded)
@@ -298,6 +287,20 @@ impl<'c> Arguments<'c> {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
         &self.operands[skipped..]
     }
+}
+
+/// Returns whether all that a `find` acts on is empty.
+fn finds_empty(words: &[Word]) -> bool {
+    let has_other_way = words.iter().any(|word| matches!(&*word.text, "-o" | "-or" | ","));
+    for word in words {
+        if word.text == "-empty" {
+            return !has_other_way;
+        }
+        if !word.is_known() || BEFORE_TESTS.contains(&&*word.text) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.

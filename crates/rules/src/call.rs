@@ -32,6 +32,8 @@ pub(super) struct CallReading<'c> {
     /// Its files, once a rule asked for them.
     files: OnceCell<Files<'c>>,
     finder: Finder,
+    /// Looks for the files of searches.
+    searcher: Finder,
     /// Whether wildcards fit names that begin with a dot: `shopt -s dotglob`.
     dots: bool,
 }
@@ -57,6 +59,7 @@ impl<'c> CallReading<'c> {
             reading,
             input,
             finder: Finder::default(),
+            searcher: Finder::default(),
             dots: commands.iter().any(may_set_dotglob),
             scene,
             files: OnceCell::new(),
@@ -219,7 +222,7 @@ impl<'c> CallReading<'c> {
         let Some(wanted) = &mention.wanted else { return true };
         let own = root.file_name().unwrap_or_default().to_string_lossy();
         // Too many files to look at are not the few of a group.
-        let found = self.finder.find(&root.join("**").join(wanted), true).unwrap_or_default();
+        let found = self.searcher.find(&root.join("**").join(wanted), true).unwrap_or_default();
         let mut found = found.iter();
         Part::of(wanted).fits(&own, false) || found.any(|path| path.symlink_metadata().is_ok())
     }

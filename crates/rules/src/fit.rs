@@ -60,7 +60,7 @@ impl Pattern {
     pub(super) fn finds(&self, given: &Arguments<'_>) -> Fit {
         let first = given.command.words.first();
         let own = match (&given.program, first) {
-            (Some(program), _) if self.is_for(program) => self.finds_words(given),
+            (Some(program), _) if self.is_for(program) => self.finds_words(given, false),
             (Some(_), _) | (None, None) => Fit::No,
             (None, Some(word)) => self.may_be_program(word, given),
         };
@@ -83,7 +83,7 @@ impl Pattern {
         self.is_for(program)
             && self.words.iter().all(|word| word.is_certainly_in(given))
             && self.without.iter().all(|word| self.is_certainly_without(word, given))
-            && self.finds_words(given).is_yes()
+            && self.finds_words(given, true).is_yes()
     }
 
     /// Returns whether a command certainly has no word that the pattern must not find.
@@ -119,7 +119,8 @@ impl Pattern {
         }
     }
 
-    fn finds_words(&self, given: &Arguments<'_>) -> Fit {
+    /// Looks for the words of the pattern; `is_certain`: an option has no value in the place of a word.
+    fn finds_words(&self, given: &Arguments<'_>, is_certain: bool) -> Fit {
         let mut unknown = None;
         // Where the next operand may stand, and whether it must be the first.
         let (mut next, mut is_first) = (0, true);
@@ -132,7 +133,8 @@ impl Pattern {
             let option = before.replace(word);
             if word.is_any() {
                 is_first = false;
-            } else if matches!(option, Some(option) if option.has_value(word, given)) {
+            } else if matches!(option, Some(option) if !is_certain && option.has_value(word, given))
+            {
                 // It is found.
             } else if !word.is_operand() {
                 if !word.is_in(given) {
@@ -165,7 +167,7 @@ impl Pattern {
     fn may_be_program(&self, word: &Word, given: &Arguments<'_>) -> Fit {
         // A pattern for many programs is about its words.
         if self.is_for_many() {
-            return self.finds_words(given);
+            return self.finds_words(given, false);
         }
         let known = &word.text[..word.known];
         let beginning = known.rsplit(['/', '\\']).next().unwrap_or(known).to_lowercase();
@@ -174,7 +176,7 @@ impl Pattern {
             return Fit::No;
         }
         // If it may be several words, it may have those of the pattern, too.
-        if word.certainty != Certainty::Unknown && self.finds_words(given) == Fit::No {
+        if word.certainty != Certainty::Unknown && self.finds_words(given, false) == Fit::No {
             return Fit::No;
         }
         Fit::Hidden(shown(given))

@@ -24,7 +24,8 @@ impl Pattern {
         // How many operands stand before the next option, if no `*` does, and must stand before `-*`.
         let (mut before, mut any_from) = (Some(0), None);
         for (at, word) in self.words.iter().enumerate() {
-            let next = self.words.get(at + 1);
+            let mut behind = self.words[at + 1..].iter();
+            let next = behind.find(|next| !next.is_any_option());
             if word.is_any_option() {
                 any_from = any_from.or(Some(words.len()));
             } else if !word.alternatives.iter().any(Alternative::is_option) {
@@ -62,12 +63,12 @@ impl Pattern {
             if let Some((word, value)) = option.value
                 && (option.hides_option()
                     || given.row.is_hazardous(word, value, true)
-                    || given.is_outside_tables() && may_be_code(value))
+                    || !is_wrapped && !given.row.is_known && may_be_code(value))
             {
                 return Err(word.text.clone());
             }
         }
-        match refused_operand(named, any_from.is_some(), given) {
+        match refused_operand(named, any_from.is_some(), given, wrapped) {
             Some(word) => Err(word.text.clone()),
             None => Ok(true),
         }
@@ -214,7 +215,11 @@ fn has_only(
 /// program knows which of the two it is.
 fn stands_before(option: &GivenOption<'_>, next: Option<&PatternWord>) -> bool {
     match (next, option.value, option.behind) {
-        (Some(next), ..) if !next.is_operand() => true,
+        (Some(next), ..)
+            if next.is_any() || next.alternatives.iter().all(Alternative::is_option) =>
+        {
+            true
+        }
         (Some(next), Some((word, value)), _) => next.lists(&word.ending(value)),
         (Some(next), None, Some(behind)) => next.lists(behind),
         (Some(_), None, None) => false,
@@ -223,8 +228,13 @@ fn stands_before(option: &GivenOption<'_>, next: Option<&PatternWord>) -> bool {
 }
 
 /// Returns the operand for which a `*` does not stand, behind those that the pattern names.
-fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> Option<&'c Word> {
-    let (row, is_outside) = (&given.row, given.is_outside_tables());
+fn refused_operand<'c>(
+    named: usize,
+    takes_any: bool,
+    given: &Arguments<'c>,
+    wrapped: &[&Word],
+) -> Option<&'c Word> {
+    let row = &given.row;
     let first = usize::from(row.has_subcommands);
     // A long option that the table does not know may have taken the first operand.
     let mut shift = 0;
@@ -244,7 +254,8 @@ fn refused_operand<'c>(named: usize, takes_any: bool, given: &Arguments<'c>) -> 
             return Some(operand);
         }
         let is_hazardous = row.is_hazardous(operand, text, at <= shift);
-        let may_run = is_outside && (given.has("--") || may_be_code(text))
+        let is_own = !wrapped.iter().any(|word| std::ptr::eq(*word, *operand));
+        let may_run = !row.is_known && is_own && (given.has("--") || may_be_code(text))
             || row.may_run(text, at.saturating_sub(shift));
         if is_hazardous || may_run || row.takes_no_operand() {
             return Some(operand);

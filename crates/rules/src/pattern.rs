@@ -250,6 +250,10 @@ impl Pattern {
         let before = runner.len().checked_sub(command.len())?;
         let written: Vec<&str> = self.written.split_whitespace().collect();
         let (first, rest) = written.split_at_checked(before)?;
+        // It names the program, and every word before it.
+        if rest.first()?.contains('*') || self.written.contains(['!', '@']) {
+            return None;
+        }
         for (word, given) in first.iter().zip(runner) {
             if !given.is_known() || !word.split('|').any(|one| one == given.text) {
                 return None;

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use super::uses::{Touch, Use, Which};
-use hookexec_calls::{Word, runs_commands};
+use hookexec_calls::{Word, base_name, runs_commands};
 use hookexec_files::glob::{glob, glob_any_case, one_fits};
 
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
@@ -249,8 +249,9 @@ impl Row {
 pub(super) fn may_be_code(text: &str) -> bool {
     text.starts_with('+')
         || text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
-        || !lines_of(text).is_empty()
-        || runs_commands(text)
+        || text.split('/').next().is_some_and(|first| first.contains(['*', '?', '[']))
+        || Row::of(&base_name(text), "").is_known
+        || runs_commands(text) && text != "."
 }
 
 /// Returns whether a text of which only the beginning is known may become like a pattern.
