@@ -304,8 +304,8 @@ fn words_of_module(word: &Word, option: &str, behind: &[Word]) -> Option<Vec<Wor
     if !module.is_empty() {
         words.insert(0, word.ending(module));
     }
-    let is_cluster = before.chars().all(|letter| letter.is_ascii_alphabetic());
-    if is_cluster && runs_commands(&words.first()?.text) { Some(words) } else { None }
+    let is_option = before.contains(|letter: char| !letter.is_ascii_alphabetic());
+    if !is_option && runs_commands(&words.first()?.text) { Some(words) } else { None }
 }
 
 /// Returns whether the output of a command is a part of a word.

@@ -7,6 +7,9 @@ use crate::shell::{SUBSTITUTED, quoted};
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
+/// Words of `find` that turn the next test around, or act before it.
+const BEFORE_TESTS: [&str; 6] = ["!", "-not", "-delete", "-exec", "-execdir", "-printf"];
+
 /// The code or the commands that a program runs beside itself.
 pub(super) enum Inner<'w> {
     Nothing,
@@ -222,6 +225,20 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
         true if row.runs_input(words) => Inner::Input,
         true => Inner::Nothing,
     }
+}
+
+/// Returns whether all that a `find` acts on is empty.
+pub fn finds_empty(words: &[Word]) -> bool {
+    let has_other_way = words.iter().any(|word| matches!(&*word.text, "-o" | "-or" | ","));
+    for word in words {
+        if word.text == "-empty" {
+            return !has_other_way;
+        }
+        if !word.is_known() || BEFORE_TESTS.contains(&&*word.text) {
+            return false;
+        }
+    }
+    false
 }
 
 /// Returns the command that begins with the value of an option, or behind it.

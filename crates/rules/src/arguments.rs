@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use super::table::Row;
-use hookexec_calls::{SimpleCommand, Word, base_name, before_subcommand, is_interpreter};
-
-/// Words of `find` that turn the next test around, or act before it.
-const BEFORE_TESTS: [&str; 6] = ["!", "-not", "-delete", "-exec", "-execdir", "-printf"];
+use hookexec_calls::{
+    SimpleCommand, Word, base_name, before_subcommand, finds_empty, is_interpreter,
+};
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -244,8 +243,7 @@ impl<'c> Arguments<'c> {
     /// Returns how many operands stand before the subcommand.
     fn before_subcommand(&self) -> usize {
         let Some(first) = self.operands.first() else { return 0 };
-        let program = self.program.as_deref().unwrap_or_default();
-        let before = before_subcommand(program, &first.text);
+        let before = before_subcommand(self.program.as_deref().unwrap_or_default(), &first.text);
         if before < self.operands.len() { before } else { 0 }
     }
 
@@ -287,20 +285,6 @@ impl<'c> Arguments<'c> {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
         &self.operands[skipped..]
     }
-}
-
-/// Returns whether all that a `find` acts on is empty.
-fn finds_empty(words: &[Word]) -> bool {
-    let has_other_way = words.iter().any(|word| matches!(&*word.text, "-o" | "-or" | ","));
-    for word in words {
-        if word.text == "-empty" {
-            return !has_other_way;
-        }
-        if !word.is_known() || BEFORE_TESTS.contains(&&*word.text) {
-            return false;
-        }
-    }
-    false
 }
 
 /// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.

@@ -92,8 +92,8 @@ fn read_keys<T: Default>(hook: &Hook, say: fn(RuleKeys<'_>) -> T) -> T {
 /// Returns whether a hook is a rule that answers every command that it does not allow.
 pub fn answers_other_commands(hook: &Hook) -> bool {
     read_keys(hook, |keys| {
-        let is_for_other_tools = keys.files.is_some() && keys.tools.is_some();
-        keys.otherwise.is_some() && (keys.commands.is_some() || !is_for_other_tools)
+        let is_for_tools = keys.commands.is_none() && keys.files.is_some() && keys.tools.is_some();
+        keys.otherwise.is_some() && !is_for_tools
     })
 }
 
@@ -139,24 +139,6 @@ pub fn may_run(input: &Input, patterns: &[String]) -> bool {
     let Ok(rule) = load::rule_of_commands(patterns) else { return true };
     // What can't be judged is not known.
     !matches!(rule.answer_to(input, &reading), Ok(None))
-}
-
-/// Returns the head of a table, and its rows for a program or a group; nothing if there are none.
-pub fn rows_of(table: &str, name: &str) -> Option<String> {
-    let (mut rows, mut is_found, mut is_shown) = (String::new(), false, false);
-    for line in table.lines() {
-        if !line.starts_with(' ') {
-            let mut names = line.split([' ', ':']).next().unwrap_or_default().split('|');
-            let is_row = names.any(|known| known == name);
-            is_shown = is_row || line.starts_with('#');
-            is_found |= is_row;
-        }
-        if is_shown {
-            rows.push_str(line);
-            rows.push('\n');
-        }
-    }
-    if is_found { Some(rows) } else { None }
 }
 
 struct RuleHandler(Arc<Rule>);

@@ -259,20 +259,19 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             found.push(problem.at(reader.location(node)));
         }
         let mut lists = Vec::new();
-        let excepted = match &keys.except {
-            Some(SetKeys { files: Some(items), .. }) => items.clone(),
-            _ => Items::default(),
-        };
+        let has_except = keys.except.is_some();
         let sets = keys.sets();
-        // The set of `except` is the last one.
-        let has_files = sets[..sets.len().saturating_sub(1)].iter().any(|set| set.files.is_some());
-        for item in &excepted.0 {
-            if !has_files && item.value.contains("://") {
-                let message =
-                    "it takes nothing away: the rule has no `files`, and an address is not a target";
-                let hint = "write the words of the command into the `commands` of `except`";
-                let problem = Diagnostic::warning(message).hint(hint);
-                found.push(problem.at(reader.location(item.node)));
+        if has_except
+            && let Some((SetKeys { files: Some(items), .. }, others)) = sets.split_last()
+            && others.iter().all(|set| set.files.is_none())
+        {
+            let message = "it takes nothing away: an address is not a target of a command";
+            let hint = "write the words of the command into the `commands` of `except`";
+            for item in &items.0 {
+                if item.value.contains("://") {
+                    let place = reader.location(item.node);
+                    found.push(Diagnostic::warning(message).hint(hint).at(place));
+                }
             }
         }
         for set in sets {

@@ -77,10 +77,9 @@ impl Row {
         if lines.is_empty() {
             let plain =
                 program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-            // Homebrew puts a `g` before the names of GNU.
             lines = lines_of(plain.trim_end_matches('-'));
-            if let Some(plain) = program.strip_prefix('g')
-                && lines.is_empty()
+            // Homebrew puts a `g` before the names of GNU.
+            if let (Some(plain), []) = (program.strip_prefix('g'), lines)
                 && !runs_commands(plain)
             {
                 lines = lines_of(plain);
@@ -247,9 +246,10 @@ impl Row {
 
 /// Returns whether a word may be code for a program that no table knows, or the name of another program.
 pub(super) fn may_be_code(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
     text.starts_with('+')
         || text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
-        || text.split('/').next().is_some_and(|first| first.contains(['*', '?', '[']))
+        || first.contains(['*', '?', '['])
         || Row::of(&base_name(text), "").is_known
         || runs_commands(text) && text != "."
 }

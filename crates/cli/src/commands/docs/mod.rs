@@ -148,11 +148,29 @@ fn page(topic: &str) -> &'static str {
 /// Prints the head of a table of rules, and the rows of a program or a group.
 fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
     let table = if topic == "groups" { hookexec_rules::GROUPS } else { hookexec_rules::OPTIONS };
-    match hookexec_rules::rows_of(table, name) {
+    match rows_of(table, name) {
         Some(rows) if matches!(topic, "groups" | "options") => output::print_data(&rows),
         _ => Err(CommandError::usage(format!("no row of `{topic}` is for `{name}`"))
             .hint("`hookexec docs options` and `docs groups` print all rows")),
     }
+}
+
+/// Returns the head of a table, and its rows for a program or a group; nothing if there are none.
+fn rows_of(table: &str, name: &str) -> Option<String> {
+    let (mut rows, mut is_found, mut is_shown) = (String::new(), false, false);
+    for line in table.lines() {
+        if !line.starts_with(' ') {
+            let mut names = line.split([' ', ':']).next().unwrap_or_default().split('|');
+            let is_row = names.any(|known| known == name);
+            is_shown = is_row || line.starts_with('#');
+            is_found |= is_row;
+        }
+        if is_shown {
+            rows.push_str(line);
+            rows.push('\n');
+        }
+    }
+    if is_found { Some(rows) } else { None }
 }
 
 fn list_pages() -> Result<(), CommandError> {
