@@ -196,7 +196,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
         ("source" | ".", [script, ..]) => file(script, true),
         ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
         _ if is_shell(name) => shell_code(words),
-        _ if is_interpreter(name) => interpreter(words),
+        _ if is_interpreter(name) => interpreter(name, words),
         _ => Inner::Nothing,
     }
 }
@@ -268,16 +268,17 @@ fn has_options(words: &[Word]) -> bool {
 }
 
 /// Returns what an interpreter runs.
-fn interpreter(mut words: &[Word]) -> Inner<'_> {
+fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
+    let is_python = name.starts_with("py");
     while let [word, behind @ ..] = words {
         let code = match &*word.text {
             "-" => break,
-            "-X" | "-W" if !behind.is_empty() => {
+            "-X" | "-W" if is_python && !behind.is_empty() => {
                 words = &behind[1..];
                 continue;
             }
             // The module may be a program that runs another one: `python -m uv run x`.
-            option if let Some(words) = words_of_module(word, option, behind) => {
+            option if is_python && let Some(words) = words_of_module(word, option, behind) => {
                 return Inner::Commands(vec![Run { words, ..Run::default() }]);
             }
             option if CODE_OPTIONS.contains(&option) => behind.first(),
@@ -304,8 +305,10 @@ fn words_of_module(word: &Word, option: &str, behind: &[Word]) -> Option<Vec<Wor
     if !module.is_empty() {
         words.insert(0, word.ending(module));
     }
-    let is_option = before.contains(|letter: char| !letter.is_ascii_alphabetic());
-    if !is_option && runs_commands(&words.first()?.text) { Some(words) } else { None }
+    let takes_value = before.contains(|letter| !"bBdEiIOPqsSuvVx".contains(letter));
+    let module = &words.first()?.text;
+    let is_path = module.contains(|one: char| !one.is_alphanumeric() && !"_.-".contains(one));
+    if takes_value || is_path || !runs_commands(module) { None } else { Some(words) }
 }
 
 /// Returns whether the output of a command is a part of a word.

@@ -8,7 +8,8 @@ use crate::shell::{SUBSTITUTED, quoted};
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
 /// Words of `find` that turn the next test around, or act before it.
-const BEFORE_TESTS: [&str; 6] = ["!", "-not", "-delete", "-exec", "-execdir", "-printf"];
+const BEFORE_TESTS: [&str; 9] =
+    ["!", "-not", "-delete", "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf"];
 
 /// The code or the commands that a program runs beside itself.
 pub(super) enum Inner<'w> {
@@ -128,8 +129,7 @@ pub(super) fn inner<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns whether a program runs its words or a text, by the tables of wrappers, shells and interpreters.
 pub fn runs_commands(program: &str) -> bool {
-    let name = &*base_name(program);
-    takes_code(name) || ROWS.iter().any(|row| row.programs.contains(&name))
+    takes_code(program) || ROWS.iter().any(|row| row.programs.contains(&program))
 }
 
 /// Returns how many words stand before the subcommand of a program, if `first` is the first of them:
@@ -229,13 +229,14 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
 
 /// Returns whether all that a `find` acts on is empty.
 pub fn finds_empty(words: &[Word]) -> bool {
-    let has_other_way = words.iter().any(|word| matches!(&*word.text, "-o" | "-or" | ","));
     for word in words {
-        if word.text == "-empty" {
-            return !has_other_way;
-        }
-        if !word.is_known() || BEFORE_TESTS.contains(&&*word.text) {
+        if !word.is_known() || matches!(&*word.text, "-o" | "-or" | ",") {
             return false;
+        }
+    }
+    for word in words {
+        if word.text == "-empty" || BEFORE_TESTS.contains(&&*word.text) {
+            return word.text == "-empty";
         }
     }
     false

@@ -255,7 +255,8 @@ fn refused_operand<'c>(
         }
         let is_hazardous = row.is_hazardous(operand, text, at <= shift);
         let is_own = !wrapped.iter().any(|word| std::ptr::eq(*word, *operand));
-        let may_run = !row.is_known && is_own && (given.has("--") || may_be_code(text))
+        let is_behind_dashes = wrapped.is_empty() && given.has("--");
+        let may_run = !row.is_known && is_own && (is_behind_dashes || may_be_code(text))
             || row.may_run(text, at.saturating_sub(shift));
         if is_hazardous || may_run || row.takes_no_operand() {
             return Some(operand);

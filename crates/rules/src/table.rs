@@ -246,12 +246,15 @@ impl Row {
 
 /// Returns whether a word may be code for a program that no table knows, or the name of another program.
 pub(super) fn may_be_code(text: &str) -> bool {
-    let first = text.split('/').next().unwrap_or_default();
+    // A file of the project may have the name of a program.
+    let is_own = text.contains('/') && !text.starts_with(['/', '~']) && !text.contains("bin/");
+    let name = if is_own { text.to_ascii_lowercase() } else { base_name(text) };
+    let first = name.split('/').next().unwrap_or_default();
     text.starts_with('+')
         || text.contains(|one: char| !one.is_alphanumeric() && !"_-./:@%+=,~*?[]".contains(one))
         || first.contains(['*', '?', '['])
-        || Row::of(&base_name(text), "").is_known
-        || runs_commands(text) && text != "."
+        || !matches!(&*name, "." | "ls" | "test")
+            && (Row::of(&name, "").is_known || runs_commands(&name))
 }
 
 /// Returns whether a text of which only the beginning is known may become like a pattern.
