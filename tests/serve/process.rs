@@ -13,7 +13,7 @@ use crate::state::lives;
 use crate::support::{Sandbox, signal, until, wait};
 
 pub(crate) const HOOKS: &str = "pre_tool_use:\n  - matcher: shell\n    hooks:\n      \
-     - { type: command, name: guard, command: \"grep -q rm && { echo no rm >&2; exit 2; } || exit 0\" }\n";
+     - { type: command, name: guard, command: \"grep -q ':.rm ' && { echo no rm >&2; exit 2; } || exit 0\" }\n";
 
 /// A server at a socket; killed when it is dropped.
 pub(crate) struct Serving {
