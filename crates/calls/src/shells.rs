@@ -126,11 +126,14 @@ fn test_evaluates(words: &[Word]) -> bool {
     let (mut may_have_operator, mut operators, mut has_other) = (false, 0, false);
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
-        // Without arguments `-e$@q` is `-eq`.
         let known = &word.text[..word.known];
-        let may_become = !word.is_known() && known.starts_with('-');
-        let mut becomes = ARITHMETIC.iter().filter(|one| may_become && one.starts_with(known));
-        if ARITHMETIC.contains(&known) || becomes.next().is_some() {
+        let is_operator = if word.is_known() || !known.starts_with('-') {
+            ARITHMETIC.contains(&known)
+        } else {
+            // Without arguments `-e$@q` is `-eq`.
+            ARITHMETIC.iter().any(|one| one.starts_with(known))
+        };
+        if is_operator {
             operators += 1;
             continue;
         }
@@ -301,14 +304,21 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
 fn words_of_module(word: &Word, option: &str, behind: &[Word]) -> Option<Vec<Word>> {
     let letters = option.strip_prefix('-')?;
     let (before, module) = letters.split_once('m')?;
-    let mut words = behind.to_vec();
-    if !module.is_empty() {
-        words.insert(0, word.ending(module));
+    if before.contains(|letter| !"bBdEiIOPqsSuvVx".contains(letter)) {
+        return None;
     }
-    let takes_value = before.contains(|letter| !"bBdEiIOPqsSuvVx".contains(letter));
-    let module = &words.first()?.text;
-    let is_path = module.contains(|one: char| !one.is_alphanumeric() && !"_.-".contains(one));
-    if takes_value || is_path || !runs_commands(module) { None } else { Some(words) }
+    let (module, behind) = if module.is_empty() {
+        let (module, behind) = behind.split_first()?;
+        (module.clone(), behind)
+    } else {
+        (word.ending(module), behind)
+    };
+    let name = &module.text;
+    let is_path = name.contains(|one: char| !one.is_alphanumeric() && !"_.-".contains(one));
+    if is_path || !runs_commands(name) {
+        return None;
+    }
+    Some([&[module], behind].concat())
 }
 
 /// Returns whether the output of a command is a part of a word.

@@ -92,7 +92,7 @@ impl Case<'_> {
 
     fn check_files(&self, sets: &[&Conditions]) -> Result<(), Refusal> {
         if !self.read.tool.is_of_files() {
-            return refused("the rule lists files, and the tool may do more than use files");
+            return refused("the rule is for tools that only use files, and this one may do more");
         }
         let mentions = self.mentions()?;
         if mentions.is_empty() {

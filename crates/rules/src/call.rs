@@ -221,10 +221,12 @@ impl<'c> CallReading<'c> {
     fn is_wanted(&self, root: &Path, mention: &Mention) -> bool {
         let Some(wanted) = &mention.wanted else { return true };
         let own = root.file_name().unwrap_or_default().to_string_lossy();
+        if Part::of(wanted).fits(&own, false) {
+            return true;
+        }
         // Too many files to look at are not the few of a group.
         let found = self.searcher.find(&root.join("**").join(wanted), true).unwrap_or_default();
-        let mut found = found.iter();
-        Part::of(wanted).fits(&own, false) || found.any(|path| path.symlink_metadata().is_ok())
+        found.iter().any(|path| path.symlink_metadata().is_ok())
     }
 
     /// Returns the paths of a text in the directories that it may lie in if its own is not known.

@@ -119,7 +119,7 @@ impl Pattern {
         }
     }
 
-    /// Looks for the words of the pattern; `is_certain`: an option has no value in the place of a word.
+    /// Looks for the words of the pattern. With `is_certain`, `--env=prod` does not count as `--env prod`.
     fn finds_words(&self, given: &Arguments<'_>, is_certain: bool) -> Fit {
         let mut unknown = None;
         // Where the next operand may stand, and whether it must be the first.

@@ -190,7 +190,7 @@ fn has_only(
             {
                 is_named = true;
                 is_listed |= match (wanted, option.value) {
-                    (None, _) => stands_before(option, next),
+                    (None, _) => is_followed_by(option, next),
                     (Some(wanted), Some((_, value))) => is_text(wanted, value),
                     (Some(_), None) => false,
                 };
@@ -213,17 +213,15 @@ fn has_only(
 
 /// Returns whether the next word of a pattern is the value of an option, or stands behind it: only the
 /// program knows which of the two it is.
-fn stands_before(option: &GivenOption<'_>, next: Option<&PatternWord>) -> bool {
-    match (next, option.value, option.behind) {
-        (Some(next), ..)
-            if next.is_any() || next.alternatives.iter().all(Alternative::is_option) =>
-        {
-            true
-        }
-        (Some(next), Some((word, value)), _) => next.lists(&word.ending(value)),
-        (Some(next), None, Some(behind)) => next.lists(behind),
-        (Some(_), None, None) => false,
-        (None, ..) => true,
+fn is_followed_by(option: &GivenOption<'_>, next: Option<&PatternWord>) -> bool {
+    let Some(next) = next else { return true };
+    if next.is_any() || next.alternatives.iter().all(Alternative::is_option) {
+        return true;
+    }
+    match (option.value, option.behind) {
+        (Some((word, value)), _) => next.lists(&word.ending(value)),
+        (None, Some(behind)) => next.lists(behind),
+        (None, None) => false,
     }
 }
 
@@ -236,6 +234,7 @@ fn refused_operand<'c>(
 ) -> Option<&'c Word> {
     let row = &given.row;
     let first = usize::from(row.has_subcommands);
+    let is_behind_dashes = wrapped.is_empty() && given.has("--");
     // A long option that the table does not know may have taken the first operand.
     let mut shift = 0;
     for option in &given.options {
@@ -255,7 +254,6 @@ fn refused_operand<'c>(
         }
         let is_hazardous = row.is_hazardous(operand, text, at <= shift);
         let is_own = !wrapped.iter().any(|word| std::ptr::eq(*word, *operand));
-        let is_behind_dashes = wrapped.is_empty() && given.has("--");
         let may_run = !row.is_known && is_own && (is_behind_dashes || may_be_code(text))
             || row.may_run(text, at.saturating_sub(shift));
         if is_hazardous || may_run || row.takes_no_operand() {

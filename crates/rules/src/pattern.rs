@@ -250,7 +250,7 @@ impl Pattern {
         let before = runner.len().checked_sub(command.len())?;
         let written: Vec<&str> = self.written.split_whitespace().collect();
         let (first, rest) = written.split_at_checked(before)?;
-        // It names the program, and every word before it.
+        // A group, a `!` and a `*` for the program can't be compared word by word.
         if rest.first()?.contains('*') || self.written.contains(['!', '@']) {
             return None;
         }
