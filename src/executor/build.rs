@@ -231,8 +231,13 @@ fn build_handlers(
             handlers.push(Some(Arc::new(Refusal) as Arc<dyn Handler>));
             continue;
         }
-        let built = environment.registry.build(environment, hook);
-        handlers.push(built.map_err(|mistakes| problems.extend(mistakes)).ok());
+        match environment.registry.build(environment, hook) {
+            Ok(handler) => handlers.push(Some(handler)),
+            Err(mistakes) => {
+                handlers.push(None);
+                problems.extend(mistakes);
+            }
+        }
     }
     (handlers, problems)
 }
