@@ -19,8 +19,8 @@ use hookexec::executor::{
 use hookexec::wire::{Stop, StopScope};
 use hookexec::{Event, Executor, Input, Rewrite, Verdict};
 
-/// Returns whether each configured hook would run for `call`, and why not: first the files that failed, once for each event that they fail, then the hooks in config
-/// order. Nothing is run.
+/// Returns whether each configured hook would run for `call`, and why not: first the files that failed, once
+/// for each event that they fail, then the hooks in config order. Nothing is run.
 pub fn explain(executor: &Executor, call: &NativeCall) -> Vec<Explanation> {
     let mut merged = Vec::new();
     let mut configured: Vec<Explanation> = Vec::new();

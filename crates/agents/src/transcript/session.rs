@@ -60,7 +60,7 @@ impl Session<'_> {
         }
         let payload = json!({ "tool_name": tool, "tool_input": arguments, "tool_use_id": id });
         self.give(self.before, payload.clone());
-        // How many calls may wait for a line that says more.
+        // How many calls may wait for their results.
         if self.waiting.len() < 10_000 {
             self.waiting.insert(id.to_owned(), payload);
         }
