@@ -300,9 +300,10 @@ fn only_a_person_approves() {
     for change in [
         "install claude-code",
         "uninstall claude-code",
-        "init --user",
         "init never",
+        "init --user never",
         "init --remove never",
+        "init --from codex:x --user",
         "init --from codex:x --output y",
     ] {
         let run = sandbox.hookexec(change.split(' ')).env("CLAUDECODE", "1").run().exits(64);
@@ -329,6 +330,19 @@ fn only_a_person_approves() {
     terminal.types("yes");
     let (status, shown) = terminal.ends();
     assert!(status == 1 && shown.contains("waits again"), "{status}: {shown}");
+}
+
+#[test]
+fn an_agent_may_write_the_rules_that_init_brings() {
+    let sandbox = Sandbox::new();
+    for (code, says) in [(0, "wrote hooks.yaml"), (64, "is there already")] {
+        let init = sandbox.hookexec(["init", "--user"]).env("CLAUDE_PROJECT_DIR", "x");
+        let done = init.run().exits(code);
+        assert!((done.stdout + &done.stderr).contains(says));
+    }
+    let file = sandbox.home().join(".config/hookexec/hooks.yaml");
+    let rules = std::fs::read_to_string(file).unwrap();
+    assert!(rules.contains("deny: ") && !rules.contains("allow:"), "{rules}");
 }
 
 /// Runs `hookexec` at a terminal where somebody types one line, and returns its exit code and what
@@ -358,14 +372,18 @@ fn under_an_agent_a_model_does_not_approve_its_own_change() {
     for command in [
         "hookexec trust add --yes",
         "cd x; /usr/bin/hookexec uninstall claude-code",
-        "hookexec init --user",
+        "hookexec init --user never",
     ] {
         let answer = call(command);
         assert!(answer.contains(r#""permissionDecision":"deny""#), "{answer}");
         assert!(answer.contains("are for a person"), "{answer}");
     }
-    for command in ["hookexec trust", "hookexec init", "hookexec test --log audit.jsonl --config x"]
-    {
+    for command in [
+        "hookexec trust",
+        "hookexec init",
+        "hookexec init --user",
+        "hookexec test --log audit.jsonl --config x",
+    ] {
         assert!(!call(command).contains("deny"), "{command}");
     }
 }

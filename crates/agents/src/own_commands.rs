@@ -24,21 +24,22 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
     ("trust", &["add", "remove"]),
     ("policy", &["refresh"]),
     ("init", CHANGES_OF_INIT),
+    ("init --from", &["--user"]),
 ];
 
-/// The options and names with which `init` changes a file that is there, or one outside of the
-/// project.
+/// The options and names with which `init` changes a file that is there, or writes hooks that it
+/// does not bring. What `init --user` brings denies and asks alone, and it overwrites nothing.
 const CHANGES_OF_INIT: &[&str] = &[
-    "--user", "--remove", "--output", "approve", "budget", "commit-message", "databases",
-    "force-push", "format", "keep-secrets", "log", "main-branch", "mcp-allow-list", "notify",
-    "everyday", "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss",
-    "outside", "machine",
+    "--remove", "--output", "approve", "budget", "commit-message", "databases", "force-push",
+    "format", "keep-secrets", "log", "main-branch", "mcp-allow-list", "notify", "everyday",
+    "read-only", "secrets", "subagents", "team", "tests-before-stop", "never", "loss", "outside",
+    "machine",
 ];
 
 const MESSAGE: &str = "a coding agent must not change which hooks run, or answer for a person: \
                        `hookexec trust add`, `trust remove`, `policy refresh`, `install`, \
-                       `uninstall`, `approve`, and `init` with a name, `--user`, `--remove` or \
-                       `--output` are for a person in a terminal. Write out each \
+                       `uninstall`, `approve`, and `init` with a name, `--remove`, `--output` or \
+                       `--from ... --user` are for a person in a terminal. Write out each \
                        word of another command that stands beside the word hookexec";
 
 /// Returns the denial of a call that would run one of these commands, by its input as it came or as
@@ -209,11 +210,12 @@ mod tests {
             "hookexec approve",
             "script -qc 'hookexec approve --listen x' /dev/null",
             "hookexec approve allow 7f3a9c21",
-            "hookexec init --user",
-            "cd x && hookexec init --partial --user",
+            "cd x && hookexec init --partial --user --from codex:x",
+            "hookexec init --user --from=claude-code:.claude/settings.json",
             "hookexec init --from claude-code:.claude/settings.json --user",
-            "sh -c 'hookexec \"init\" --us''er'",
-            "echo --user | xargs hookexec init",
+            "hookexec init --user never",
+            "sh -c 'hookexec \"init\" --re''move never'",
+            "echo --remove never | xargs hookexec init",
             "hookexec init format",
             "hookexec init secrets 'force'-push",
             "hookexec init --remove=secrets",
@@ -258,7 +260,7 @@ mod tests {
         for (tool, key, text, denied) in [
             ("mcp_shell_run", "command", "hookexec trust add --yes", true),
             ("shell___run", "shellCommand", "cd x; hookexec uninstall codex", true),
-            ("mcp__tmux__send_keys", "keys", "hookexec init --user", true),
+            ("mcp__tmux__send_keys", "keys", "hookexec init never", true),
             ("mcp__python__run", "code", "os.system('hookexec install codex')", true),
             ("mcp__x__run", "commandLine", "hookexec trust add", true),
             ("mcp__x__run", "command_line", "hookexec trust add", true),
@@ -304,6 +306,7 @@ mod tests {
             "hookexec check && npm install",
             "hookexec docs approval",
             "hookexec init",
+            "hookexec init --user",
             "hookexec init --from claude-code:.claude/settings.json",
             "for f in *.yaml; do hookexec check --config \"$f\"; done",
             "hookexec test $FILES && hookexec docs \"$topic\"",

@@ -23,7 +23,7 @@ pub(crate) struct ImportArgs {
     /// the file says so. What can't be imported is an error that names its line, and nothing is
     /// written. ENGINE is claude-code, codex, gemini, docker-agent or picoclaw
     #[arg(long, value_name = "ENGINE:FILE", conflicts_with_all = ["names", "remove"])]
-    from: Option<Source>,
+    pub(super) from: Option<Source>,
 
     /// Where to write them, instead of stdout; existing files are not overwritten
     #[arg(long, value_name = "FILE", requires = "from", conflicts_with = "user")]

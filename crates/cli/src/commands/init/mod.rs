@@ -110,10 +110,11 @@ impl Args {
         })
     }
 
-    /// Returns whether a file changes that is there, or one outside of the project.
+    /// Returns whether a file changes that is there, or foreign hooks are written.
     fn is_for_a_person(&self) -> bool {
-        let writes_elsewhere = self.user || self.import.output.is_some();
-        writes_elsewhere || !self.names.is_empty() || !self.remove.is_empty()
+        let import = &self.import;
+        let writes_foreign_hooks = import.output.is_some() || self.user && import.from.is_some();
+        writes_foreign_hooks || !self.names.is_empty() || !self.remove.is_empty()
     }
 
     /// Changes the hooks file of `directory`.
