@@ -1,8 +1,9 @@
 //! Notes of the calls of agents, by which `doctor` tells when an agent called last, and which of its tools
 //! hookexec does not know.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hookexec_agents::{Agent, NativeCall, NativeEvent};
@@ -27,8 +28,8 @@ pub fn note(call: &NativeCall) {
         cwd = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     }
     let (file, line) = (directory.join(call.native.name), format!("{cwd}\n"));
-    if fs::write(&file, &line).is_err() && fs::create_dir_all(&directory).is_ok() {
-        let _ = fs::write(&file, &line);
+    if overwrite(&file, &line).is_err() && fs::create_dir_all(&directory).is_ok() {
+        let _ = overwrite(&file, &line);
     }
     let Some(tool) = hookexec_agents::unknown_tool(call) else { return };
     // A model may have made it up: few are kept.
@@ -39,6 +40,17 @@ pub fn note(call: &NativeCall) {
         names.push('\n');
         let _ = fs::write(directory.join(UNKNOWN_TOOLS), names);
     }
+}
+
+/// Overwrites a note. It keeps its length if it can: some file systems wait for the disk after a file was
+/// emptied.
+fn overwrite(file: &Path, line: &str) -> io::Result<()> {
+    let mut note = File::options().write(true).create(true).truncate(false).open(file)?;
+    let length = line.len() as u64;
+    if note.metadata()?.len() != length {
+        note.set_len(length)?;
+    }
+    note.write_all(line.as_bytes())
 }
 
 /// Forgets the calls of an agent: `doctor` would miss a plugin that called before.
