@@ -12,7 +12,9 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let root = TempDir::new_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
-        for directory in ["home/.ssh", "home/app/src", "home/app/target"] {
+        for directory in
+            ["home/.ssh", "home/app/src", "home/app/target", "home/app/.github/workflows"]
+        {
             std::fs::create_dir_all(root.path().join(directory)).unwrap();
         }
         Self { root }
@@ -94,6 +96,7 @@ async fn a_pattern_names_a_program_and_words() {
         - rm src
         deny curl -X DELETE https://example.com
         deny curl --request=DELETE https://example.com
+        deny curl -X delete https://example.com
         deny mytool -XDELETE
         deny mytool -X DELETE
         - curl -X GET https://example.com
@@ -274,7 +277,19 @@ async fn files_are_all_files_of_a_call() {
         - find . -type f -not -path './.git/*' -exec sed -i s/a/b/ {} +
         - find . -name '*.md' -exec sed -i s/a/b/ {} +
         - find . -type f | xargs grep x
-        - cp -r src .",
+        - cp -r src .
+        { type: rule, deny: no, files: ['$PROJECT/.github/workflows'], touched: [change] }
+        deny find .github -delete
+        - find . -name .git -prune -o -name x.orig -delete
+        { type: rule, deny: no, files: ['/**', '!$PROJECT'], touched: [delete] }
+        deny git -C /srv clean -fdx
+        deny cd /srv && git clean -f
+        - git clean -f
+        - git -C /srv clean -n
+        { type: rule, deny: no, files: ['/**', '!$PROJECT'] }
+        deny curl file:///srv/x
+        deny python3 -c 'connect(\"sqlite:////srv/x\")'
+        - curl https://a.b/c/d",
     )
     .await;
     let machine = Machine::new();
@@ -297,6 +312,11 @@ async fn an_allow_is_the_whole_command() {
         "{ type: rule, allow: true, commands: ['git log *', 'git status', 'ls *', 'git branch *'], otherwise: ask }
         allow git status
         allow git log --oneline | ls
+        allow cd src && git status || true
+        ask cd .. && git status
+        ask true >x
+        ask /x/cd src
+        allow git branch --sort=-committerdate
         ask git status -s
         ask git log --output=x
         ask git branch -D x

@@ -280,6 +280,11 @@ impl<'c> Arguments<'c> {
         self.command.words.iter().any(Word::is_expanded)
     }
 
+    /// Returns whether it is a `git clean` that deletes.
+    pub(super) fn is_git_clean(&self) -> bool {
+        self.has("-f") && matches!(self.operands.first(), Some(word) if word.text == "clean")
+    }
+
     /// Returns the operands that may be files: a subcommand is none.
     pub(super) fn file_operands(&self) -> &[&'c Word] {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());

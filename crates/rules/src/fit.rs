@@ -400,7 +400,7 @@ fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
     for option in &given.options {
         let fits_value = match (value, option.value) {
             (None, _) => true,
-            (Some(wanted), Some((_, value))) => glob(wanted, value),
+            (Some(wanted), Some((_, value))) => glob_any_case(wanted, value),
             (Some(_), None) => false,
         };
         if fits_value && may_be(name, option, row) {
@@ -434,7 +434,10 @@ fn stands_before(name: &str, wanted: &str, given: &Arguments<'_>) -> bool {
     let joined = format!("{name}{wanted}");
     let mut is_behind = false;
     for word in &given.command.words {
-        if is_behind && glob(wanted, &word.text) || name.len() == 2 && glob(&joined, &word.text) {
+        let is_joined = name.len() == 2 && word.text.starts_with(name);
+        if is_behind && glob_any_case(wanted, &word.text)
+            || is_joined && glob_any_case(&joined, &word.text)
+        {
             return true;
         }
         let option = given.row.first_name(&word.text);

@@ -61,8 +61,7 @@ impl Pattern {
                 return Err(option.word.text.clone());
             }
             if let Some((word, value)) = option.value
-                && (option.hides_option()
-                    || given.row.is_hazardous(word, value, true)
+                && (given.row.is_hazardous(word, value, true)
                     || !is_wrapped && !given.row.is_known && may_be_code(value))
             {
                 return Err(word.text.clone());
@@ -114,17 +113,6 @@ impl PatternWord {
             }
         }
         false
-    }
-}
-
-impl GivenOption<'_> {
-    /// Returns whether its value, behind a `=`, is an option for a program that it is given to:
-    /// `cmake --target=-f` hands it to `make`.
-    fn hides_option(&self) -> bool {
-        let Some((word, value)) = self.value else { return false };
-        let is_behind_equals = std::ptr::eq(word, self.word) && word.text.starts_with("--");
-        let name = value.strip_prefix('-').unwrap_or_default();
-        is_behind_equals && name.starts_with(char::is_alphabetic)
     }
 }
 

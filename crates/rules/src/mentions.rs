@@ -13,7 +13,7 @@ use super::texts::{Texts, add_words};
 use super::uses::{Touch, UsedWord, uses};
 use crate::names::{CHANGING_CODE, SINKS};
 use hookexec_calls::tools::patch;
-use hookexec_calls::{Certainty, Hidden, Word, is_interpreter, line_of};
+use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};
 use hookexec_files::glob::has_part;
 
 /// A word of a call that may be a file.
@@ -74,8 +74,8 @@ impl<'f, 'c> Search<'f, 'c> {
             return None;
         }
         let words = &given.command.words[1..];
-        let (patterns, leaves_git_out) = (acted_on(words), line_of(words).contains(".git"));
-        Some(Self { given, patterns, leaves_git_out })
+        let leaves_git_out = words.iter().any(names_git);
+        Some(Self { given, patterns: acted_on(words), leaves_git_out })
     }
 
     /// Returns the directories that it begins in: the operands before its first test.
@@ -155,13 +155,16 @@ impl Finder<'_, '_> {
                 }
             }
         }
-        if let Some(search) = self.own_search
-            && self.given.has("-delete")
-            && self.given.operands.is_empty()
+        if self.given.file_operands().is_empty()
             && let Some(word) = command.words.first()
         {
             let used = UsedWord { is_target: true, ..UsedWord::of(word, Touch::DELETE) };
-            self.add_found(search, &used.with_text("."))?;
+            let here = used.with_text(".");
+            match self.own_search {
+                Some(search) if self.given.has("-delete") => self.add_found(search, &here)?,
+                None if program == "git" && self.given.is_git_clean() => self.add(&here, false)?,
+                _ => {}
+            }
         }
         if let Some(search) = self.before
             && command.frame.more
@@ -302,6 +305,11 @@ impl Finder<'_, '_> {
         self.mentions.push(mention);
         Ok(())
     }
+}
+
+/// Returns whether a part of a word is `.git`, and not only begins so, as `.github` does.
+fn names_git(word: &Word) -> bool {
+    word.text.split('/').any(|part| part.trim_end_matches('*') == ".git")
 }
 
 /// Returns what code may do with the files that it names.
