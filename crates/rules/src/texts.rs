@@ -1,11 +1,10 @@
-//! The texts and words of one call that may be paths, bounded.
+//! The texts of one call that may be paths, bounded.
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::str::Chars;
 
 use super::expand::is_in_directory;
-use super::limits::{DEEPEST, LONGEST_PATH, MOST_BYTES, TOO_MANY};
+use super::limits::{LONGEST_PATH, MOST_BYTES, TOO_MANY};
 use super::place::Place;
 use hookexec_calls::shell::{braces, without_braces, without_outputs};
 use hookexec_calls::wildcard::simplified;
@@ -120,52 +119,4 @@ impl Texts {
         self.found.insert(text.to_owned());
         Ok(())
     }
-}
-
-/// Adds the words of `command` to `words`.
-pub(super) fn add_words(command: &str, words: &mut BTreeSet<String>) {
-    add_quoted_words(&without_outputs(command), DEEPEST, words);
-}
-
-/// Adds the words of a text between blanks and operators; a name with a blank in quotes stays whole. A
-/// text in quotes may be a command itself.
-fn add_quoted_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
-    let mut word = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => word.extend(letters.next()),
-            '\'' | '"' | '`' => {
-                let inside = quoted(letter, &mut letters);
-                if depth > 0
-                    && inside.contains(|letter| is_separator(letter) || "'\"\\".contains(letter))
-                {
-                    add_quoted_words(&inside, depth - 1, words);
-                }
-                word.push_str(&inside);
-            }
-            letter if is_separator(letter) || letter == ')' => {
-                words.insert(std::mem::take(&mut word));
-            }
-            _ => word.push(letter),
-        }
-    }
-    words.insert(word);
-}
-
-/// Returns the text up to a quote. A backslash before the quote takes its meaning.
-fn quoted(quote: char, letters: &mut Chars<'_>) -> String {
-    let mut inside = String::new();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' if quote != '\'' => inside.extend(letters.next()),
-            letter if letter == quote => break,
-            _ => inside.push(letter),
-        }
-    }
-    inside
-}
-
-fn is_separator(letter: char) -> bool {
-    letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
 }
