@@ -2,8 +2,8 @@
 
 use super::command::{Certainty, Word, are_known, has_word, line_of};
 use super::names::{
-    ARITHMETIC, CHANGERS, CODE_OPTIONS, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS,
-    HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
+    ARITHMETIC, CHANGERS, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES,
+    INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use super::wrappers::{Inner, Run, runs_commands};
 use crate::shell::next_expansion;
@@ -31,7 +31,9 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
         let code = shell_code(words);
         return matches!(code, Inner::Text { is_known: true, .. } | Inner::File(_));
     }
-    is_interpreter(name) && matches!(words, [options @ .., _] if has_word(options, CODE_OPTIONS))
+    let [options @ .., _] = words else { return false };
+    let language = Language::of(name);
+    is_interpreter(name) && options.iter().any(|word| language.code_in(&word.text).is_some())
 }
 
 /// Returns whether a shell evaluates an index in which it expands something.
@@ -270,30 +272,85 @@ fn has_options(words: &[Word]) -> bool {
     words.iter().any(|word| word.text.starts_with(['-', '+']))
 }
 
+/// The options of an interpreter that say what it runs.
+struct Language {
+    /// Options that the code, or the name of a module, stands behind.
+    code: &'static [&'static str],
+    /// Letters of options without a value.
+    flags: &'static str,
+    /// Options that take the next word.
+    values: &'static [&'static str],
+}
+
+impl Language {
+    fn of(interpreter: &str) -> Self {
+        let (code, flags, values): (&[_], _, &[_]) = match without_version(interpreter) {
+            "python" | "pypy" => (&["c", "m"], "bBdEIOPqsSuvx", &["-X", "-W"]),
+            "perl" => (&["e", "E"], "nplaswWtT0123456789", &["-I"]),
+            "ruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E", "-C"]),
+            "php" => (&["r"], "nq", &["-d", "-c"]),
+            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => {
+                (&["pe", "p", "e"], "", &["-r", "--require", "--import", "--env-file"])
+            }
+            _ => (&["e", "E"], "", &[]),
+        };
+        Self { code, flags, values }
+    }
+
+    /// Returns the code right behind an option for it, which is empty if it is the next word.
+    fn code_in<'o>(&self, option: &'o str) -> Option<&'o str> {
+        if matches!(option, "--eval" | "--print") {
+            return Some("");
+        }
+        let letters = option.strip_prefix('-')?;
+        let rest = letters.trim_start_matches(|letter| self.flags.contains(letter));
+        let mut names = self.code.iter();
+        names.find_map(|name| rest.strip_prefix(name)).or(option.strip_prefix("--eval="))
+    }
+
+    /// Returns whether the word behind an option is none of its value.
+    fn is_flag(&self, option: &str) -> bool {
+        let letters = option.trim_start_matches('-');
+        let is_long = option.starts_with("--");
+        is_long && option.contains('=')
+            || !is_long && letters.chars().all(|one| self.flags.contains(one))
+    }
+}
+
 /// Returns what an interpreter runs.
 fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
-    let is_python = name.starts_with("py");
+    let language = Language::of(name);
+    let mut is_sure = true;
     while let [word, behind @ ..] = words {
-        let code = match &*word.text {
-            "-" => break,
-            "-X" | "-W" if is_python && !behind.is_empty() => {
-                words = &behind[1..];
+        let option = &*word.text;
+        if option == "-" {
+            break;
+        }
+        // The module may be a program that runs another one: `python -m uv run x`.
+        if name.starts_with("py")
+            && let Some(words) = words_of_module(word, option, behind)
+        {
+            return Inner::Commands(vec![Run { words, ..Run::default() }]);
+        }
+        let code = match language.code_in(option) {
+            Some("") => behind.first(),
+            Some(_) => Some(word),
+            None if option.starts_with('-') && word.is_known() => {
+                let takes_next = language.values.contains(&option);
+                is_sure &= takes_next || language.is_flag(option);
+                words = behind.get(usize::from(takes_next)..).unwrap_or_default();
                 continue;
             }
-            // The module may be a program that runs another one: `python -m uv run x`.
-            option if is_python && let Some(words) = words_of_module(word, option, behind) => {
-                return Inner::Commands(vec![Run { words, ..Run::default() }]);
+            // A name such as `inspect` or `run` may be a subcommand.
+            None if is_sure && word.is_known() && option.contains(['.', '/']) => {
+                return file(word, false);
             }
-            option if CODE_OPTIONS.contains(&option) => behind.first(),
-            option if option.starts_with("--eval=") => Some(word),
-            option if option.starts_with('-') && word.is_known() => {
-                words = behind;
-                continue;
-            }
-            _ => return file(word, false),
+            None => return Inner::FileOrInput(word),
         };
         return match code {
-            Some(code) if !is_substituted(code) => Inner::Nothing,
+            Some(code) if !is_substituted(code) && !matches!(&*code.text, "" | "-") => {
+                Inner::Nothing
+            }
             _ => Inner::Unknown,
         };
     }
@@ -329,15 +386,21 @@ fn is_substituted(word: &Word) -> bool {
 /// A script may do what it wants, like every other program, but it must be a file. It is surely no option
 /// if the program has none: `lacks_options`.
 fn file(script: &Word, lacks_options: bool) -> Inner<'_> {
-    // `//dev/stdin` is one, too.
-    let path = script.text.trim_start_matches(['/', '.']);
-    let is_device =
-        script.text.starts_with('/') && (path.starts_with("dev/") || path.starts_with("proc/"));
     let is_path = lacks_options || !script.may_be_option() || names_only_places(&script.text);
-    if is_device || is_substituted(script) || !is_path {
+    if names_device(&script.text) || is_substituted(script) || !is_path {
         return Inner::Unknown;
     }
     Inner::File(script)
+}
+
+/// Returns whether a path may lead to a device: `//dev/stdin`, `../../proc/self/fd/0`.
+pub(super) fn names_device(path: &str) -> bool {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.retain(|part| !matches!(*part, "" | "."));
+    let reach =
+        if parts.contains(&"..") { parts.len() } else { usize::from(path.starts_with('/')) };
+    let mut reached = parts.iter().take(reach);
+    reached.any(|part| part.eq_ignore_ascii_case("dev") || part.eq_ignore_ascii_case("proc"))
 }
 
 /// Returns whether a text has no other expansions than those of the home and the directory, which the

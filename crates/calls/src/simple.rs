@@ -5,7 +5,7 @@ use super::history::Change;
 use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST};
-use super::shells::{self, is_interpreter, names_evaluated};
+use super::shells::{self, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use std::sync::Arc;
 
@@ -117,6 +117,13 @@ impl Found {
             Inner::Input => self.input(inner),
             Inner::Unknown => Hidden::Anything,
             Inner::File(file) => self.file(name, file, inner),
+            Inner::FileOrInput(file) => {
+                let has_input = inner.has_input();
+                match self.file(name, file, inner) {
+                    Hidden::Nothing if has_input => Hidden::Anything,
+                    hidden => hidden,
+                }
+            }
             Inner::Text { text, .. } if name == "trap" => {
                 self.at_exit.push((text, inner));
                 Hidden::Nothing
@@ -175,6 +182,7 @@ impl Found {
     fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
         match &*self.texts_of(file) {
             _ if self.is_fetched(file) || self.is_cloned(file) => Hidden::Anything,
+            _ if self.commands.iter().any(links_device) => Hidden::Anything,
             [] => Hidden::Nothing,
             [Some(text)] => self.script(name, text, inner),
             _ => Hidden::Anything,
@@ -289,6 +297,12 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
+}
+
+/// Returns whether a command may give a device another name.
+fn links_device(command: &SimpleCommand) -> bool {
+    let mut words = command.words.iter();
+    matches!(&*command.program(), "ln" | "cp" | "mv") && words.any(|word| names_device(&word.text))
 }
 
 /// Returns the program that the first line of a script names, or a shell.

@@ -20,6 +20,8 @@ pub(super) enum Inner<'w> {
     Unknown,
     /// The commands in this file.
     File(&'w Word),
+    /// The commands in this file, or in its input if that is none.
+    FileOrInput(&'w Word),
     /// The commands in this text.
     Text {
         text: String,
