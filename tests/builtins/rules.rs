@@ -313,6 +313,9 @@ async fn an_allow_is_the_whole_command() {
         allow git status
         allow git log --oneline | ls
         allow cd src && git status || true
+        allow for i in 1 2; do git status; done
+        ask for i in 1 2; do git push; done
+        ask for npm_config_x in 1; do git status; done
         ask cd .. && git status
         ask true >x
         ask /x/cd src

@@ -312,7 +312,9 @@ impl Language {
     fn is_flag(&self, option: &str) -> bool {
         let letters = option.trim_start_matches('-');
         let is_long = option.starts_with("--");
-        is_long && option.contains('=')
+        // `bun run x.ts` is `bun x.ts`.
+        option == "run"
+            || is_long && option.contains('=')
             || !is_long && letters.chars().all(|one| self.flags.contains(one))
     }
 }
@@ -335,7 +337,7 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
         let code = match language.code_in(option) {
             Some("") => behind.first(),
             Some(_) => Some(word),
-            None if option.starts_with('-') && word.is_known() => {
+            None if option.starts_with('-') && word.is_known() || option == "run" => {
                 let takes_next = language.values.contains(&option);
                 is_sure &= takes_next || language.is_flag(option);
                 words = behind.get(usize::from(takes_next)..).unwrap_or_default();

@@ -290,9 +290,19 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
     names.iter().all(|name| holder(&set.files, name).is_some())
 }
 
-/// Returns whether a command only goes to another directory of the project, or does nothing.
+/// Returns whether a command only goes to another directory of the project, does nothing, or is the head
+/// of a loop: `for i in a b`.
 fn needs_no_pattern(given: &Arguments<'_>) -> bool {
-    matches!(&given.command.words[..], [name, ..] if ["cd", "true", ":"].contains(&&*name.text))
+    match given.command.words.first() {
+        Some(name) => matches!(&*name.text, "cd" | "true" | ":"),
+        // A variable such as `npm_config_registry` may be one that programs see.
+        None => given.command.sets.is_empty() && !sets_long_name(given),
+    }
+}
+
+fn sets_long_name(given: &Arguments<'_>) -> bool {
+    let mut names = given.command.assignments.iter().map(|word| word.text.split('=').next());
+    names.any(|name| name.unwrap_or_default().contains('_'))
 }
 
 /// Returns whether a pattern that lists a command names the directory that it goes to.
