@@ -14,7 +14,7 @@ use crate::console::table::Table;
 use crate::console::verbose;
 use crate::error::warn_all;
 use crate::runtime::{Runtime, finish};
-use crate::{CommandError, input};
+use crate::{CommandError, input, registry};
 
 /// Lists the hooks; with an event, runs its hooks and shows what each decided, or why it did not run
 ///
@@ -104,13 +104,16 @@ impl Args {
 
 /// Lists the configured hooks: event, matcher, name (or else what it runs), file and line.
 fn list(config: &ConfigArgs, format: PlainFormat) -> Result<(), CommandError> {
+    let check = hookexec_project::check(&config.options(Purpose::Show)?, registry::all());
     let config = config.shown()?;
     if config.files.is_empty() {
         return Err(CommandError::no_files());
     }
+    // A file that waits for a person is listed, with its errors or not.
+    warn_all(check.problems.iter().filter(|one| one.is_error()).map(ToString::to_string));
     let mut rows = Vec::new();
     let mut table =
-        Table::new(["event", "matches", "type", "name", "timeout", "also", "layer", "source"]);
+        Table::new(["event", "matches", "type", "name", "timeout", "settings", "layer", "source"]);
     for hook in &config.hooks {
         rows.push(configured(hook));
         let Hook { event, kind, timeout, location, .. } = hook;
