@@ -63,7 +63,10 @@ tool_guard:
         assert!(run(event, tool).exits(2).stdout.contains(said), "{event}");
     }
     let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
+    assert!(
+        shown.stdout.contains("hooks.yaml: `guard.sh` changed after its approval\n"),
+        "{shown:?}"
+    );
     assert!(shown.stdout.contains("  changed: guard.sh\n"), "{shown:?}");
 
     sandbox.trust();
@@ -442,7 +445,10 @@ fn a_script_that_is_listed_is_covered() {
         let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
         assert!(run.stdout.contains("`Makefile` changed after its approval"), "{run:?}");
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
+        assert!(
+            shown.stdout.contains("hooks.yaml: `Makefile` changed after its approval\n"),
+            "{shown:?}"
+        );
     }
     fs::remove_file(sandbox.project().join("Makefile")).unwrap();
     let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(CALL).run().exits(2);
@@ -454,7 +460,10 @@ fn a_script_that_is_listed_is_covered() {
     assert!(check.stderr.contains(restore), "{check:?}");
     assert!(check.stderr.contains("is gone: its hooks fail"), "{check:?}");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
+    assert!(
+        shown.stdout.contains("hooks.yaml: `Makefile` was approved and is gone\n"),
+        "{shown:?}"
+    );
     let refused = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(65);
     assert!(refused.stderr.contains(missing), "{refused:?}");
     assert!(refused.stderr.contains("hint: restore or create it, or take it out"), "{refused:?}");
@@ -559,7 +568,9 @@ fn a_script_that_is_gone_fails_the_hooks_file() {
         fs::remove_file(&path).unwrap();
         refused();
         let shown = sandbox.hookexec(["trust"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{command}: {shown:?}");
+        let title = format!("hooks.yaml: `{file}` was approved and is gone\n");
+        assert!(shown.stdout.contains(&title), "{command}: {shown:?}");
+        assert!(!shown.stdout.contains("not covered: "), "{command}: {shown:?}");
         assert!(shown.stdout.contains(&format!("  gone: {file}\n")), "{command}: {shown:?}");
         assert!(!shown.stdout.contains("  covered: check.js"), "{command}: {shown:?}");
         // Neither a directory nor a link that leads nowhere is the script.
@@ -613,7 +624,7 @@ pre_tool_use:
     sandbox.write("hooks.yaml", hooks);
     let shown = sandbox.hookexec(["trust"]).run().exits(1).stdout;
     insta::assert_snapshot!(shown, @r#"
-    hooks.yaml: not approved
+    hooks.yaml: this file is not approved
       | groups: { "@ours": [rm] }
       | audit: { path: audit.jsonl }
       |
@@ -621,7 +632,7 @@ pre_tool_use:
       |   - hooks: # \u{202e}reversed
       |       - { type: rule, allow: true, commands: ["@ours *"], side_effects: none }
       |       - { type: command, command: ./gate }
-      not covered: ./gate
+      missing (if one appears, the file waits): gate
     "#);
     let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0).stdout;
     assert!(added.contains("  | audit: { path: audit.jsonl }\n"), "{added}");
@@ -629,7 +640,7 @@ pre_tool_use:
     let rows: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(rows[0]["text"], hooks, "{json}");
     let listed = sandbox.hookexec(["explain"]).run().exits(0).stdout;
-    assert!(listed.contains("also: allow, commands,"), "{listed}");
+    assert!(listed.contains("settings: allow, commands,"), "{listed}");
 }
 
 #[test]
@@ -664,7 +675,7 @@ fn a_script_beside_the_hooks_file_is_not_the_one_that_runs_below() {
     sandbox.trust();
     fs::create_dir(sandbox.project().join("below")).unwrap();
     let below = sandbox.hookexec(["trust", "show", "--cwd", "below"]).run();
-    assert!(below.stdout.contains("  not covered: sh ./guard.sh\n"), "{below:?}");
+    assert!(below.stdout.contains("the file waits): below/guard.sh\n"), "{below:?}");
     assert!(!below.stdout.contains("  covered: "), "{below:?}");
     let here = sandbox.hookexec(["trust"]).run().exits(0);
     assert!(here.stdout.contains("  covered: guard.sh\n"), "{here:?}");

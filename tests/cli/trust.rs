@@ -135,10 +135,14 @@ fn explain_says_the_failure_of_a_file_or_a_script_once() {
 fn a_new_script_is_not_called_a_changed_one() {
     let sandbox = project();
     std::fs::remove_file(sandbox.project().join("guard.sh")).unwrap();
-    sandbox.trust();
+    let added = sandbox.hookexec(["trust", "add", "--yes"]).run().exits(0);
+    let missing = "  missing (if one appears, the file waits): guard.sh\n";
+    assert!(added.stdout.contains(missing), "{added:?}");
+    assert!(added.stderr.contains("without the files that are gone or missing"), "{added:?}");
+    assert!(!added.stdout.contains("not covered: sh"), "{added:?}");
     sandbox.write("guard.sh", "exit 0\n");
     let shown = sandbox.hookexec(["trust"]).run().exits(1);
-    assert!(shown.stdout.contains("hooks.yaml: not approved\n"), "{shown:?}");
+    assert!(shown.stdout.contains("hooks.yaml: `guard.sh` is not approved\n"), "{shown:?}");
     assert!(shown.stdout.contains("  not approved: guard.sh\n"), "{shown:?}");
 }
 
@@ -174,11 +178,13 @@ fn a_changed_file_with_a_mistake_is_said_to_be_both() {
         let check = sandbox.hookexec(["check"]).run().exits(78).stderr;
         assert!(check.contains(error), "{check}");
         assert!(check.contains("warning: this file changed after its approval"), "{check}");
+        let listed = sandbox.hookexec(["explain"]).run().stderr;
+        assert!(listed.contains(error), "{listed}");
         let doctor = sandbox.hookexec(["doctor"]).run().exits(1).stdout;
         assert!(doctor.contains("1 error in the hooks files"), "{doctor}");
         assert_eq!(doctor.matches("this file changed after its approval").count(), 1, "{doctor}");
         let shown = sandbox.hookexec(["trust", "show"]).run().exits(1);
-        assert!(shown.stdout.contains("hooks.yaml: changed\n"), "{shown:?}");
+        assert!(shown.stdout.contains("hooks.yaml: this file changed after its approval\n"));
         let whether = "`hookexec check` shows whether it can be loaded";
         assert!(shown.stderr.contains(whether), "{shown:?}");
         // At an event nothing of the file is read.

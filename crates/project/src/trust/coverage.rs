@@ -52,6 +52,8 @@ pub struct Coverage {
     pub paths: BTreeSet<NamedPath>,
     /// The targets of these paths.
     pub files: Vec<NamedFile>,
+    /// The programs and scripts of the project that are not there. If one appears, the hooks file waits.
+    pub missing: BTreeSet<PathBuf>,
     /// Everything that the commands name or run and the approval does not cover.
     pub uncovered: BTreeSet<String>,
     /// Why the file can't be approved.
@@ -246,16 +248,35 @@ impl<'s> Search<'s> {
             is_unknown |= !word.is_literal() || !word.text.starts_with(is_dash_or_digit);
             is_unknown |= LOADING.iter().any(|option| word.text.starts_with(option));
         }
-        self.uncovered_words(words);
+        // Behind an option it may be the option's value, and without a `.` or `/` a command.
+        let script = words
+            .get(1)
+            .filter(|word| !is_assignment(word) && !word.text.starts_with(is_dash_or_digit));
+        if !script.is_some_and(|word| word.text.contains(['.', '/']) && self.misses(word)) {
+            self.uncovered_words(words);
+        }
     }
 
     /// Covers the file that a program word is. One that is found by name, or that only a shell can
     /// find, is not covered.
     fn program(&mut self, word: &Word) {
         let by_name = word.is_literal() && !word.text.contains('/');
-        if by_name || !self.cover(word) {
+        if by_name || !self.cover(word) && !self.misses(word) {
             self.uncovered_words(from_ref(word));
         }
+    }
+
+    /// Adds the path of the project that `word` is to those that are missing; returns false if it is none.
+    fn misses(&mut self, word: &Word) -> bool {
+        let Some(named) = self.named(word) else { return false };
+        let place = self.file.place_of(&named);
+        // Behind `cd` another file may run.
+        let is_moved = self.moves && word.is_literal();
+        if is_moved || place.exists() || !self.file.is_inside(&place) {
+            return false;
+        }
+        self.coverage.missing.insert(place);
+        true
     }
 
     /// Adds the path that `word` is, and returns whether it leads to a file of the project.

@@ -37,6 +37,8 @@ pub struct Review {
     pub changed: Vec<String>,
     /// Approved files that are gone.
     pub gone: Vec<String>,
+    /// Programs and scripts that are not there and were not approved.
+    pub missing: Vec<String>,
     /// Files that the approval does not have.
     pub not_approved: Vec<String>,
     /// Commands that name or run something that no approval covers.
@@ -104,8 +106,9 @@ impl Review {
                 Some(FileChange::Changed) => &mut self.changed,
                 Some(FileChange::Unapproved) => &mut self.not_approved,
                 Some(FileChange::Gone) => &mut self.gone,
-                None if named.found == Found::Nothing => continue,
-                None => &mut self.covered,
+                None if named.found != Found::Nothing => &mut self.covered,
+                None if file.coverage.missing.contains(&named.path) => &mut self.missing,
+                None => continue,
             };
             // Two paths may lead to one file.
             if !list.contains(&named.name) {

@@ -111,6 +111,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
     let mut done = Exit::SUCCESS;
     for mut row in rows {
         let path = text::path(&row);
+        let shown = text::whole(&row) + &text::limits(std::slice::from_ref(&row));
         let Some(mut file) = row.file.take() else {
             output::talk(&(text::title(&row) + &text::way_back(&row)));
             done = Exit::NEGATIVE;
@@ -126,9 +127,9 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             let text = format!("{path}: {}", problem.message);
             return Err(CommandError::data(text).hint(problem.hint.clone().unwrap_or_default()));
         }
-        let without = if row.gone.is_empty() { "" } else { " without the files that are gone" };
-        let text = text::whole(&row) + &text::limits(std::slice::from_ref(&row));
-        if !consent.ask(&format!("{text}Approve this file{without}?"))? {
+        let is_whole = row.gone.is_empty() && row.missing.is_empty();
+        let without = if is_whole { "" } else { " without the files that are gone or missing" };
+        if !consent.ask(&format!("{shown}Approve this file{without}?"))? {
             output::talk(&format!("{path} was not approved\n"));
             done = Exit::NEGATIVE;
             continue;
@@ -142,7 +143,7 @@ fn add(target: &Target, consent: ConsentArgs) -> Result<Exit, CommandError> {
             done = Exit::NEGATIVE;
             continue;
         }
-        if !row.gone.is_empty() {
+        if !is_whole {
             warn(&format!("{path} is approved{without}; its hooks may fail"));
         }
         file.blocked = None;

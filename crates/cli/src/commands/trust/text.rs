@@ -15,13 +15,11 @@ pub(super) fn path(row: &Review) -> String {
 
 /// Returns the first line about a file.
 pub(super) fn title(row: &Review) -> String {
-    let status = match row.status {
-        _ if row.digest.is_none() => "this approved file is gone",
-        Status::Approved => "approved",
-        Status::Changed => "changed",
-        Status::NotApproved => "not approved",
+    let status = match &row.file {
+        None => "this approved file is gone".to_owned(),
+        Some(file) => file.problem().unwrap_or_else(|| "approved".to_owned()),
     };
-    format!("{}: {status}\n", path(row))
+    format!("{}: {}\n", path(row), plain::line(&status))
 }
 
 /// Returns a line on what a user does about a file that is gone.
@@ -42,6 +40,7 @@ pub(super) fn whole(row: &Review) -> String {
         ("covered", &row.covered),
         ("changed", &row.changed),
         ("gone", &row.gone),
+        ("missing (if one appears, the file waits)", &row.missing),
         ("not approved", &row.not_approved),
         ("not covered", &row.not_covered),
     ] {
@@ -66,8 +65,11 @@ pub(super) fn remedies(rows: &[Review]) -> String {
         }
     }
     if is_open {
-        text += "review what is not approved, undo changes that are not wanted and restore what is gone, then \
-                 run `hookexec trust add` in a terminal; `hookexec check` shows whether it can be loaded\n";
+        if rows.iter().any(|row| row.status == Status::Changed) {
+            text += "undo changes that are not wanted and restore what is gone\n";
+        }
+        text += "if all is as it should be, run `hookexec trust add` in a terminal; `hookexec check` shows \
+                 whether it can be loaded\n";
     }
     text
 }

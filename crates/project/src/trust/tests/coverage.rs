@@ -132,6 +132,14 @@ fn what_is_not_covered_is_listed() {
         ("command: trap guard EXIT", vec!["guard"]),
         ("command: cd hooks && ./c.sh", vec!["./c.sh"]),
         ("command: cd hooks && ./a.sh", vec!["./a.sh"]),
+        ("command: cd hooks && ./gone.sh", vec!["./gone.sh"]),
+        // It is missing, which is no gap: if it appears, the hooks file waits.
+        ("command: ./gone.sh", vec![]),
+        ("command: sh ./gone.sh", vec![]),
+        ("command: '\"$HOOKEXEC_CONFIG_DIR\"/gone.sh'", vec![]),
+        ("command: timeout 0.5 ./gone.sh", vec![]),
+        ("command: env A=./x ./gone.sh", vec![]),
+        ("command: ./hooks", vec!["./hooks"]),
         ("command: 'pushd hooks; ./a.sh'", vec!["./a.sh"]),
         (
             "command: 'f() { ./a.sh; }; f'",
