@@ -268,6 +268,11 @@ fn a_file_that_waits_for_a_person_is_named_and_nothing_is_judged() {
     let done = sandbox.hookexec(["test", "--past", "claude-code"]).run().exits(64);
     assert!(done.stderr.contains("is not approved"), "{done:?}");
     assert!(done.stderr.contains("would deny each call"), "{done:?}");
+    assert!(!done.stderr.contains("can't be loaded"), "{done:?}");
+    assert!(
+        done.stderr.contains("hint: review `hooks.yaml` with `hookexec trust show"),
+        "{done:?}"
+    );
     assert_eq!(done.stdout, "");
 }
 

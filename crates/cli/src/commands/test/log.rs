@@ -19,7 +19,7 @@ use super::past::Survey;
 use crate::commands::log;
 use crate::commands::log::since;
 use crate::commands::run::agent_name;
-use crate::config::{ConfigArgs, Purpose};
+use crate::config::{ConfigArgs, Loaded, Purpose};
 use crate::console::output::PlainFormat;
 use crate::console::report::{BAD, DIM, DOUBTFUL, GOOD, counted};
 use crate::error::{CommandError, OrCommandError as _, warn};
@@ -161,16 +161,15 @@ pub(super) fn load_candidate(
 ) -> Result<(Config, PathBuf), CommandError> {
     let mut arguments = ConfigArgs::default().with_named_files(files);
     arguments.cwd = project.map(Path::to_owned);
-    let loaded = arguments.load(Purpose::Run)?;
-    loaded.notices.warn();
-    let config = loaded.found.config;
+    let Loaded { found, notices, .. } = arguments.load(Purpose::Run)?;
     // A file that is gone is a warning at each event.
-    if config.failed.iter().any(|file| file.on_error.is_none()) {
-        let problem = "a hooks file would deny each call, since it can't be loaded";
-        let hint = "mend or approve it, or name the hooks files to try with `--config FILE`";
-        return Err(CommandError::usage(problem).hint(hint));
+    if let Some(file) = found.config.failed.iter().find(|file| file.on_error.is_none()) {
+        let problem = format!("{}: it would deny each call", file.message());
+        let hint = "or name the hooks files to try, approved or not, with `--config FILE`";
+        return Err(CommandError::usage(problem).hint(format!("{}, {hint}", file.remedy)));
     }
-    Ok((config, arguments.project()?))
+    notices.warn();
+    Ok((found.config, arguments.project()?))
 }
 
 impl Summary {

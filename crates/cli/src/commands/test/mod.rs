@@ -93,6 +93,10 @@ impl Args {
             let hint = "the filter is a part of a case's name; without it all cases run";
             return Err(CommandError::usage("no case has such a name").hint(hint));
         }
+        if filter.is_some() {
+            // The cases that are left out may reach the rest.
+            results.coverage.clear();
+        }
         if let Some(percent) = self.min_coverage {
             results.demand(percent);
         }
@@ -125,7 +129,7 @@ impl Args {
         }
         if paths.is_empty() {
             let hint = "go to the directory of `hooks.test.yaml`, or write one beside `hooks.yaml`; \
-                        docs/testing.md shows one";
+                        `hookexec docs testing` shows one";
             return Err(CommandError::usage("no test cases were found here").hint(hint));
         }
         Ok(paths)
