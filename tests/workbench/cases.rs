@@ -78,7 +78,7 @@ fn a_policy_that_breaks_is_caught_with_what_differs() {
     for line in [
         "  FAILED  rm is denied",
         "          hooks.test.yaml:2",
-        "          decision:",
+        "          decision (`-` expected, `+` found):",
         "            - deny",
         "            + none",
         "4 passed, 1 failed",
@@ -99,7 +99,7 @@ fn what_no_case_reaches_is_named_and_may_fail_the_run() {
     for line in [
         "coverage of hooks.yaml: 37 % (3 of 8)",
         "  never false: tool_input.cmd regex \"^rm \" of no-rm hooks.yaml:5",
-        "  never ran: deploy-log (matcher `shell`) hooks.yaml:6",
+        "  never ran: deploy-log hooks.yaml:6",
         "  never true: tool_input.cmd regex \"^deploy\" of deploy-log hooks.yaml:6",
         "  never ran: lower (matcher `edit_file`) hooks.yaml:9",
         "  never ran: greet hooks.yaml:11",
@@ -117,6 +117,7 @@ fn a_filter_chooses_by_name() {
     let sandbox = sandbox(CASES);
     let done = test(&sandbox, &["--filter", "greet"]).exits(0);
     assert!(done.stdout.contains("1 passed, 0 failed"), "{}", done.stdout);
+    assert!(!done.stdout.contains("coverage"), "{}", done.stdout);
     let done = test(&sandbox, &["--filter", "nothing like it"]).exits(64);
     assert_eq!(done.stdout, "");
 }
@@ -125,7 +126,8 @@ fn a_filter_chooses_by_name() {
 fn github_names_the_failed_case() {
     let sandbox = sandbox(&CASES.replace("message: not that", "message: not <this>"));
     let done = test(&sandbox, &["--format", "github"]).exits(1);
-    let error = "::error file=hooks.test.yaml,line=2,title=rm is denied::message:%0A  - not <this>";
+    let error = "::error file=hooks.test.yaml,line=2,title=rm is denied::message (`-` \
+                 expected, `+` found):%0A  - not <this>";
     assert!(done.stdout.starts_with(error), "{}", done.stdout);
 }
 

@@ -231,7 +231,11 @@ fn read_native(reader: &mut Reader, keys: &CaseKeys<'_>) -> Option<NativeCall> {
             let problem = format!("hookexec has no event for `{}`", call.native.name);
             reader.refuse(payload, problem)
         }
-        Err(error) => reader.refuse(payload, error.to_string()),
+        Err(error) => {
+            let hint = "write all that the agent writes to standard input; if that does not name the event, \
+                        add it to the case: `event: PreToolUse`";
+            reader.refuse_with_hint(payload, error.to_string(), hint)
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Gap {
     pub kind: GapKind,
     /// The hook.
     pub name: String,
-    /// Its matcher, if it does not match everything.
+    /// Its matcher, if it matched no case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matcher: Option<String>,
     /// Its condition.
@@ -62,6 +62,7 @@ pub enum GapKind {
 /// The goals that the cases reached of one hook.
 #[derive(Clone, Default)]
 pub(super) struct Goals {
+    matched: bool,
     ran: bool,
     had_opinion: bool,
     held: bool,
@@ -80,6 +81,7 @@ pub(super) fn note(all: &mut [Goals], explanations: &[Explanation], verdict: &Ve
             None => (false, false),
         };
         let holds = explanation.condition.as_ref().map(|trace| trace.holds);
+        goals.matched |= matches!(explanation.selection, Selection::ConditionFails);
         goals.ran |= ran || is_twin;
         goals.had_opinion |= is_twin || had_opinion;
         goals.held |= ran || is_twin || holds == Some(true);
@@ -106,7 +108,7 @@ impl Coverage {
             total += goals.len();
             for (kind, is_reached) in goals {
                 if !is_reached {
-                    gaps.push(Gap::new(kind, hook));
+                    gaps.push(Gap::new(kind, hook, reached));
                 }
             }
         }
@@ -118,8 +120,8 @@ impl Coverage {
 }
 
 impl Gap {
-    fn new(kind: GapKind, hook: &Hook) -> Self {
-        let matches_all = hook.matcher.is_everything();
+    fn new(kind: GapKind, hook: &Hook, reached: &Goals) -> Self {
+        let matches_all = hook.matcher.is_everything() || reached.matched || reached.ran;
         Self {
             kind,
             name: hook.label(),

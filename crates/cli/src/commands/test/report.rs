@@ -67,7 +67,7 @@ fn gap_text(gap: &Gap) -> String {
 fn failure(case: &CaseReport) -> String {
     let mut text = String::new();
     for difference in &case.differences {
-        let _ = writeln!(text, "{}:", difference.what);
+        let _ = writeln!(text, "{} (`-` expected, `+` found):", difference.what);
         push_diff(&mut text, "  ", &difference.expected, &difference.found);
     }
     for note in &case.notes {
