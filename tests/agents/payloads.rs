@@ -159,6 +159,16 @@ fn a_verdict_that_is_not_allowed_never_passes_whatever_its_decision_says() {
     let answer = hookexec_agents::answer(&call, &verdict);
     assert!(answer.stdout.contains(r#""permissionDecision":"deny""#), "{}", answer.stdout);
     assert!(answer.stdout.contains("Denied by a hook."));
+    verdict.hooks = serde_json::from_value(json!([
+        {"name": "a", "type": "rule", "source": "h.yaml:1", "status": "ok", "mode": "shadow",
+         "decision": "deny", "duration_ms": 0.0},
+        {"name": "b", "type": "rule", "source": "h.yaml:2", "status": "ok", "decision": "deny",
+         "duration_ms": 0.0},
+    ]))
+    .unwrap();
+    let answer = hookexec_agents::answer(&call, &verdict);
+    let said = "denied by hook `b` (h.yaml:2), which gave no reason";
+    assert!(answer.stdout.contains(said), "{}", answer.stdout);
 }
 
 /// A call with these arguments, as each agent that may send them writes it.

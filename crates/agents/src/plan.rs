@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Agent;
 use super::native::{Ask, Deny, NativeEvent, Response, Rewrite};
 use super::payload::spoken;
-use hookexec::wire::JsonObject;
+use hookexec::wire::{HookReport, JsonObject};
 use hookexec::{Decision, Event, Input, Verdict};
 use hookexec_files::text::cut;
 
@@ -93,7 +93,15 @@ impl<'v> Plan<'v> {
         plan.settle_changes(verdict);
         plan.settle_decision();
         if plan.reason.trim().is_empty() && plan.denies() {
-            plan.reason = "Denied by a hook.".into();
+            // Only of a hook in force the mode is not reported.
+            let denies =
+                |hook: &&HookReport| hook.decision == Some(Decision::Deny) && hook.mode.is_none();
+            plan.reason = match verdict.hooks.iter().find(denies) {
+                Some(HookReport { name, source, .. }) => {
+                    format!("denied by hook `{name}` ({source}), which gave no reason")
+                }
+                None => "Denied by a hook.".into(),
+            };
         } else if plan.reason.trim().is_empty() && plan.asks() {
             plan.reason = "A hook wants this approved first.".into();
         }
