@@ -142,6 +142,9 @@ impl Interpreter<'_> {
             }
             (ExitCode::NotRun, _) => self.failed(&match self.cause(stderr) {
                 "" => format!("exit code {code}: the program was not found or can't be run"),
+                line if code == 126 => format!(
+                    "exit code {code}: {line}; check that the file is executable (`chmod +x`)"
+                ),
                 line => format!("exit code {code}: {line}"),
             }),
             (ExitCode::Signal(number), _) => self.failed(&format!(
@@ -493,6 +496,15 @@ mod tests {
             (Prompt, 7, "", "", Error, None, ""),
             (Observer, 1, "", "", Error, None, ""),
             (Guard, 126, "", "", Failed, Some(Deny), "can't be run"),
+            (
+                Guard,
+                126,
+                "",
+                "sh: x: denied",
+                Failed,
+                Some(Deny),
+                "denied; check that the file is exec",
+            ),
             (Guard, 127, "", "sh: x: not found", Failed, Some(Deny), "sh: x: not found"),
             (Guard, 127, DENY, "", Blocked, Some(Deny), "J"),
             (Prompt, 127, "", "", Failed, None, ""),

@@ -56,9 +56,10 @@ impl Launch {
                 if is_relative && config.join(path).is_file() && !self.directory.join(path).exists()
                 {
                     let directory = self.directory.display();
+                    let bare = path.trim_start_matches("./");
                     return Some(format!(
                         "`{path}` is not in {directory}, where the hook runs, but beside its hooks file: write the \
-                         whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{path}` for `{path}`"
+                         whole command as a text, with `\"$HOOKEXEC_CONFIG_DIR\"/{bare}` for `{path}`"
                     ));
                 }
             }
