@@ -568,8 +568,8 @@ fn an_event_that_an_agent_does_not_have_is_named() {
 
 #[test]
 fn a_hook_that_may_take_longer_than_the_agent_waits_is_warned_of() {
-    const LATE: &str = "hooks with a longer `timeout` are stopped before it is over: run \
-                        `hookexec install gemini` again";
+    const LATE: &str = "hooks.yaml:2): stopped before its `timeout` is over: run `hookexec install \
+                        gemini` again";
     let sandbox = sandbox();
     let _ = hookexec(&sandbox, &["install", "gemini"]).exits(0);
     sandbox.write_users_hooks(&GUARD.replace("timeout: 5", "timeout: 90"));

@@ -177,10 +177,13 @@ impl<'v> Visit<'v> {
             let count = ours.len();
             self.section.ok(format!("installed for the {scope}: {path} ({count} events)"));
             self.entries(file);
-            if needed_timeout(self.check.configured()) > kept_timeout(&ours) {
-                self.section.warning(format!(
-                    "hooks with a longer `timeout` are stopped before it is over: {again}"
-                ));
+            let kept = kept_timeout(&ours);
+            for hook in self.check.configured() {
+                if needed_timeout([hook]) > kept {
+                    let title = format!("`{}` ({})", hook.label(), hook.location);
+                    let text = format!("stopped before its `timeout` is over: {again}");
+                    self.section.about(&title, Grade::Warning, text);
+                }
             }
         }
         if self.agent == Agent::Codex {
@@ -337,7 +340,8 @@ impl<'v> Visit<'v> {
     /// Says when the agent called last for one of `events`.
     fn seen(&self, events: &[NativeEvent]) -> (Grade, String) {
         let Some((is_here, time, directory)) = self.last_seen(events) else {
-            return (Grade::Warning, "never seen firing yet".to_owned());
+            let never = "never seen firing yet (only the calls that `install` wrote count)";
+            return (Grade::Warning, never.to_owned());
         };
         let ago = spoken(time.elapsed().unwrap_or_default());
         for file in self.files {

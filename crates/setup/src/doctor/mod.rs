@@ -145,7 +145,7 @@ pub fn hooks(check: &Check, project: &Path) -> Section {
     for hook in check.configured() {
         for problem in missing(hook, project) {
             let title = format!("`{}` ({})", hook.label(), hook.location);
-            section.about(&title, Grade::Problem, problem.message);
+            section.about(&title, Grade::Problem, problem.with_hint());
             troubled.push(hook.location.path());
         }
     }
