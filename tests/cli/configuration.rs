@@ -241,7 +241,7 @@ fn two_rules_that_answer_all_other_commands_are_warned_of() {
         let rules = [first, &second].join(", ");
         sandbox.write("hooks.yaml", &format!("pre_tool_use: [{{ hooks: [{rules}] }}]"));
         let done = sandbox.hookexec(["check", "hooks.yaml"]).run().exits(0);
-        let said = done.stderr.contains("`pwd` answers the calls that `ls` allows");
+        let said = done.stderr.contains("`pwd` answers the calls that `ls` (hooks.yaml:1) allows");
         assert_eq!(said, warnings == 1, "{done:?}");
     }
 }
@@ -418,23 +418,24 @@ fn a_list_says_where_each_hook_comes_from() {
     exit 0
     -- stdout
     pre_tool_use
-        matches: shell|edit_file; type: command; name: guard; timeout: 5s; also:
+        matches: shell|edit_file; type: command; name: guard; timeout: 5s; settings:
         on_error; layer: project; source: [SANDBOX]/project/hooks.yaml:5
     pre_tool_use
         matches: shell|edit_file; type: command; name: ./add-flag.sh -l; timeout:
-        60s; also: mutates, on_error, when; layer: project; source:
+        60s; settings: mutates, on_error, when; layer: project; source:
         [SANDBOX]/project/hooks.yaml:6
     session_start
-        type: command; name: echo hello…; timeout: 60s; also: disabled; layer:
+        type: command; name: echo hello…; timeout: 60s; settings: disabled; layer:
         project; source: [SANDBOX]/project/hooks.yaml:7
     stop
-        type: command; name: tidy; timeout: 1.5s; also: background; layer: project;
-        source: [SANDBOX]/project/hooks.yaml:8
+        type: command; name: tidy; timeout: 1.5s; settings: background; layer:
+        project; source: [SANDBOX]/project/hooks.yaml:8
     stop
         type: builtin; name: anything; timeout: 60s; layer: command line; source:
         more.yaml:1
     -- stderr
     warning: [SANDBOX]/project/hooks.yaml is not approved; review `hooks.yaml` with `hookexec trust show [SANDBOX]/project/hooks.yaml`, then run `hookexec trust add [SANDBOX]/project/hooks.yaml` in a terminal
+    warning: more.yaml:1: unknown builtin `anything`
     ");
     let done =
         sandbox.hookexec(["explain", "--format", "json", "--config", "more.yaml"]).run().exits(0);

@@ -100,13 +100,17 @@ fn collect_fields(value: &Value, paths: &mut Vec<String>) {
 
 /// Returns a warning for each rule that answers what another one allows.
 fn rivals(check: &Check) -> Vec<Diagnostic> {
-    let mut rules = check.configured().filter(|hook| answers_other_commands(hook));
+    // Without `allow`, `otherwise` is an error of its own.
+    let allows = |hook: &&Hook| hook.written_keys().any(|key| key == "allow");
+    let mut rules = check.configured().filter(allows).filter(|hook| answers_other_commands(hook));
     let mut problems = Vec::new();
     let Some(first) = rules.next() else { return problems };
     for rule in rules {
         if rule.event == first.event {
-            let (own, other) = (rule.label(), first.label());
-            let what = format!("`{own}` answers the calls that `{other}` allows, and vice versa");
+            let (own, other, place) = (rule.label(), first.label(), &first.location);
+            let what = format!(
+                "`{own}` answers the calls that `{other}` ({place}) allows, and vice versa"
+            );
             let hint =
                 "write one rule with `otherwise`, or give a rule of `files` its `tools`, too";
             problems.push(Diagnostic::warning(what).hint(hint).at(rule.location.clone()));
