@@ -114,9 +114,9 @@ impl Source {
 
 const HEAD: &str = "\
 #
-# With `dialect: claude-code` a script reads and answers as under Claude Code. Without it, it reads hookexec's
-# input, with the tools and arguments of AGENT. A hook that gives no answer denies a tool call here, where AGENT
-# lets it run, as `on_error: warn` does here. `hookexec docs import` says more.
+# With `dialect: claude-code` a script reads and answers as under Claude Code. A script without `dialect` reads
+# hookexec's input, with the tools and arguments of AGENT. A hook that gives no answer denies a tool call here.
+# AGENT lets the call run, as `on_error: warn` does here. `hookexec docs import` says more.
 ";
 
 /// Returns whether a file has hooks to import.
