@@ -68,7 +68,7 @@ fn every_recipe_is_added_to_any_file_and_only_once() {
         let done = sandbox.hookexec([init, &[name.as_str()]].concat()).run().exits(0);
         assert!(done.stdout.starts_with(&format!("`{name}` is in ")), "{}", done.stdout);
         assert!(
-            done.stdout.contains("hooks.yaml already\nnothing was changed\n"),
+            done.stdout.ends_with("hooks.yaml already\nnothing was changed\n"),
             "{}",
             done.stdout
         );

@@ -16,6 +16,9 @@ use hookexec_setup::settings::store;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
+/// The last line if the hooks file is as it was.
+pub(super) const UNCHANGED: &str = "nothing was changed\n";
+
 /// Adds recipes to the hooks file of `layer` at `path`, which messages call `shown`, and removes the hooks
 /// that `remove` names. Returns what was done. It changes all or nothing, and nothing of a file that can't
 /// be loaded.
@@ -53,7 +56,7 @@ pub(super) fn apply(
         text = removed(shown, &text, remove)?;
     }
     if text == old_text {
-        return Ok(said + "nothing was changed\n");
+        return Ok(said + UNCHANGED);
     }
     Config::from_yaml(&text, shown)?;
     if !add.is_empty() {
