@@ -180,6 +180,8 @@ fn the_log_is_read_filtered_and_counted() {
         let arguments = [arguments, &["--format", "json"]].concat();
         let done = log(&sandbox, &arguments).exits(0);
         assert_eq!(done.stdout.lines().count(), count, "{arguments:?}\n{}", done.stdout);
+        let says_none = done.stderr.contains("no record of the log matches");
+        assert_eq!(says_none, count == 0, "{}", done.stderr);
     }
     let _ = log(&sandbox, &["--since", "yesterday"]).exits(64);
 

@@ -65,7 +65,7 @@ impl Args {
         // The writer may keep it open, as `tail -F` does.
         let at_once = path == Path::new(records::STDIN);
         let mut report = Report::new(Statistics::of_hooks(&config.hooks));
-        let mut rows = String::new();
+        let (mut rows, mut is_empty) = (String::new(), true);
         for line in records::read(path).or_usage(unreadable(path))? {
             match line.or_usage(unreadable(path))? {
                 None => report.numbers.unreadable += 1,
@@ -74,6 +74,7 @@ impl Args {
                 Some(record) if counts => report.numbers.add(&record),
                 Some(record) => {
                     rows.push_str(&self.row(&record));
+                    is_empty &= rows.is_empty();
                     if at_once || rows.len() > 1 << 16 {
                         self.print(&std::mem::take(&mut rows))?;
                     }
@@ -90,6 +91,9 @@ impl Args {
             self.format.show(&report.numbers, || text::numbers(&report.numbers))?;
         } else {
             self.print(&rows)?;
+            if is_empty {
+                output::talk("no record of the log matches\n");
+            }
         }
         if unreadable > 0 {
             let lines = counted(unreadable, "line");
