@@ -83,7 +83,7 @@ macro_rules! pages {
 const PAGES: [(&str, &str, &str); 30] = pages! {
     "quickstart": "From nothing to a guard with a test";
     "platforms": "What differs on macOS and Windows";
-    "installation": "Packages, and where `install` keeps it";
+    "installation": "Packages, and where `install` keeps the program";
     "configuration": "How to write hooks.yaml";
     "keys": "Every key of hooks.yaml";
     "hook-types": "Servers, MCP tools and models as hooks";
@@ -148,6 +148,8 @@ fn page(topic: &str) -> &'static str {
 /// Prints the head of a table of rules, and the rows of a program or a group.
 fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
     let table = if topic == "groups" { hookexec_rules::GROUPS } else { hookexec_rules::OPTIONS };
+    // A pattern such as `git push` begins with its program, and a group with `@`.
+    let name = name.split(' ').next().unwrap_or_default().trim_start_matches('@');
     match rows_of(table, name) {
         Some(rows) if matches!(topic, "groups" | "options") => output::print_data(&rows),
         _ => Err(CommandError::usage(format!("no row of `{topic}` is for `{name}`"))
@@ -161,7 +163,7 @@ fn rows_of(table: &str, name: &str) -> Option<String> {
     for line in table.lines() {
         if !line.starts_with(' ') {
             let mut names = line.split([' ', ':']).next().unwrap_or_default().split('|');
-            let is_row = names.any(|known| known == name);
+            let is_row = names.any(|known| known.trim_start_matches('@') == name);
             is_shown = is_row || line.starts_with('#');
             is_found |= is_row;
         }
