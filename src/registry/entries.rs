@@ -125,7 +125,7 @@ impl Registry {
             return None;
         }
         let message = format!("{} has no event for `{}`", dialect.title(), hook.event);
-        let hint = "without `dialect` the hook reads what docs/events.md says";
+        let hint = "without `dialect` the hook reads the input of `hookexec docs events --page`";
         Some(BuildError::new(message).at("dialect").hint(hint))
     }
 
