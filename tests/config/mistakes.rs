@@ -18,7 +18,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("# {\na: '['\nb: |\n  {\nc: {", "5:4", "this `{` is never closed"),
     ("stop: [a, b}\n", "1:7", "this `[` is closed by a `}`"),
     ("{\n  \"a\": 1\n  \"b\": 2\n}\n", "3:6", "expected `,` or `}` before this"),
+    ("a: [x {b,c}]\n", "1:7", "expected `,` or `]` before this"),
+    ("a: { b: c: d }\n", "1:10", "expected `,` or `}` before this"),
+    ("a: [b: c: d]\n", "1:9", "expected `,` or `]` before this"),
+    ("a: { b: see #5, c: d }\n", "1:4", "this `{` is never closed"),
     // Indentation.
+    (
+        "stop:\n  - type: command\n  command: x\n",
+        "3:3",
+        "this line begins in the column of the `-` above it",
+    ),
     (
         "stop:\n  - type: command\n   command: x\n",
         "3:4",

@@ -22,7 +22,8 @@ pub(super) fn explain(error: &ScanError, text: &str, open: &[usize], read: usize
     if let Some(problem) = mistake.of_space(kind).or_else(|| mistake.of_value(kind)) {
         return problem;
     }
-    let found = match open.last() {
+    // A pair such as `a: b` in a list is a mapping without brackets.
+    let found = match open.iter().rfind(|opened| text[**opened..].starts_with(['[', '{'])) {
         Some(opened) => mistake.in_brackets(kind, *opened),
         None => mistake.of_structure(kind),
     };
@@ -110,7 +111,13 @@ impl<'t> Mistake<'t> {
                 problem("unknown escape", here, hint)
             }
             E::UnclosedFlowCollection { open } => {
-                let hint = format!("add the `{}`", closer(*open));
+                let closer = closer(*open);
+                let mut hint = format!("add the `{closer}`");
+                if let Some((_, comment)) = self.text[self.at..].split_once(" #")
+                    && comment.lines().next().is_some_and(|line| line.contains(closer))
+                {
+                    hint += ", or put quotes around the text with ` #`, which begins a comment";
+                }
                 problem(format!("this `{open}` is never closed"), here, hint)
             }
             E::MismatchedFlowCollectionEnd { open, close } => {
@@ -153,12 +160,13 @@ impl<'t> Mistake<'t> {
             let hint = format!("add the `{closer}` before that line");
             return problem(message, opened..opened + 1, hint);
         }
-        let message = match kind {
-            E::BlockEntryInFlowCollection => format!("a `-` between `{bracket}` and `{closer}`"),
-            _ => format!("expected `,` or `{closer}` before this"),
-        };
         let hint = format!("the `{bracket}` is on line {}", line_number(self.text, opened));
-        problem(message, self.here(), hint)
+        if matches!(kind, E::BlockEntryInFlowCollection) {
+            let message = format!("a `-` between `{bracket}` and `{closer}`");
+            return problem(message, self.here(), hint);
+        }
+        let hint = format!("a text with `: `, ` #`, `[` or `{{` in it needs quotes; {hint}");
+        problem(format!("expected `,` or `{closer}` before this"), self.here(), hint)
     }
 
     /// Finds a line that does not belong to any of those above it, and what can't stand in its line.
@@ -180,7 +188,8 @@ impl<'t> Mistake<'t> {
                 problem("expected a key, such as `name: value`", line, align)
             }
             E::ExpectedBlockSequenceEntry => {
-                problem("expected a list item, such as `- value`", line, align)
+                let hint = "align it with the text behind that `-`";
+                problem("this line begins in the column of the `-` above it", line, hint)
             }
             E::MappingValueNotAllowed if self.text[start..self.at].contains(": ") => {
                 let hint = "put quotes around the text";
