@@ -11,8 +11,10 @@ use hookexec_files::source::{Location, SourceFile};
 use hookexec_files::yaml;
 
 use super::builder::FileConfig;
-use super::hook::{Groups, Place, read_hook};
-use super::keys::{Defaults, EntryHooks, EntryKeys, FileKeys, PicoclawDefaults, PicoclawKeys};
+use super::hook::{Groups, Place, RULE_KEYS, read_hook};
+use super::keys::{
+    Defaults, EntryHooks, EntryKeys, FileKeys, HookKeys, PicoclawDefaults, PicoclawKeys,
+};
 use super::layer::{InLayer as _, Layer};
 use super::model::{Hook, Limits};
 use crate::event::Event;
@@ -164,7 +166,9 @@ impl Document {
     /// Reads a hooks block: events and their hooks, or PicoClaw's shorthand.
     pub(super) fn hooks_block(&mut self, node: &Node, defaults: &Defaults<'_>) {
         if matches!(node.value, Value::Null) {
-            return self.nothing(node, "`hooks` is empty", "`hooks: {}`");
+            let hint = "indent the events below it, or remove `hooks:`; to configure no hooks, say \
+                        so: `hooks: {}`";
+            return self.reader.error_with_hint(node, "`hooks` is empty", hint);
         }
         let Some(fields) = self.reader.open_fields(node, "`hooks`") else { return };
         let keys = PicoclawKeys::of(&mut self.reader, fields);
@@ -288,11 +292,13 @@ pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
     document.config.hooks
 }
 
-/// Returns the key below which a parameter of http, mcp and model hooks belongs.
+/// Returns the key below which another one belongs: a parameter of http, mcp and model hooks, or a key
+/// of a hook in its matcher entry.
 pub(super) fn parent_of(key: &str) -> Option<&'static str> {
     match key {
         "api" | "api_key" | "arguments" | "headers" | "model" | "prompt" | "secret" | "server"
         | "tool" | "url" => Some("with"),
+        _ if HookKeys::NAMES.contains(&key) || RULE_KEYS.contains(&key) => Some("hooks"),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Entry, Fields, Reader};
@@ -35,6 +36,9 @@ pub(super) struct Place<'a> {
 const WITHOUT_OWN_KEYS: [&str; 7] =
     ["command", "builtin", "process", "http", "mcp", "model", "receiver"];
 
+/// The keys by which a rule is known even if its type is missing or wrong.
+pub(super) const RULE_KEYS: [&str; 4] = ["deny", "ask", "allow", "commands"];
+
 /// Reads one hook as far as it is sound; `None` when it is not a mapping.
 pub(super) fn read_hook<'n>(
     reader: &mut Reader,
@@ -63,14 +67,35 @@ fn read_keys<'n>(
     node: &'n Node<'n>,
     place: &Place<'_>,
 ) -> Option<(HookKeys<'n>, OwnKeys)> {
-    match node.get("type").and_then(Node::as_text) {
-        Some(kind) if !WITHOUT_OWN_KEYS.contains(&kind) => {}
-        _ => return Some((reader.value(node, "")?, OwnKeys::default())),
+    let kind = node.get("type");
+    if kind.and_then(Node::as_text).is_none_or(|kind| WITHOUT_OWN_KEYS.contains(&kind)) {
+        if let Some(key) = RULE_KEYS.into_iter().find(|key| node.get(key).is_some()) {
+            let message = format!("a hook with `{key}` needs `type: rule`");
+            let hint = format!("write `type: rule`, or remove `{key}`");
+            return reader.refuse_with_hint(kind.unwrap_or(node), message, hint);
+        }
+        return Some((reader.value(node, "")?, OwnKeys::default()));
     }
     let mut fields = reader.open_fields(node, "a hook")?;
     let own = fields.split_off(HookKeys::NAMES);
+    warn_of_cut_reasons(reader, &own);
     let own = OwnKeys::new(node, &own, Arc::clone(place.groups));
     Some((HookKeys::of(reader, fields), own))
+}
+
+/// Warns of a reason that a comment cuts, as in `deny: see #5`. Most comments begin with a space.
+fn warn_of_cut_reasons(reader: &mut Reader, own: &[Entry<'_>]) {
+    for (name, _, reason) in own {
+        let (text, behind) = reader.file.text.split_at_checked(reason.span.end).unwrap_or_default();
+        let comment = behind.trim_start_matches(' ').strip_prefix('#').unwrap_or_default();
+        let is_plain = !text.trim_end_matches(' ').ends_with(['"', '\'', '\n']);
+        if ["deny", "ask"].contains(name) && is_plain && comment.starts_with(char::is_alphanumeric)
+        {
+            let message = "the reason ends before ` #`, which begins a comment";
+            let warning = Diagnostic::warning(message).hint("put quotes around the whole text");
+            reader.report(reason, warning);
+        }
+    }
 }
 
 /// Refuses keys that the hook's event or type has no use for.

@@ -166,7 +166,9 @@ impl Registry {
             }
         } else {
             mistakes.push(self.unknown_type(&hook.kind));
-            mistakes.extend(hook.unknown_own_keys(&[]));
+            let of_types = self.types.values().flat_map(|factory| factory.own);
+            let known: Vec<&str> = of_types.map(|key| key.name).collect();
+            mistakes.extend(hook.unknown_own_keys(&known));
         }
         let mut found = Vec::new();
         for mistake in mistakes {

@@ -125,8 +125,9 @@ impl Kind<'_> for String {
                 let hint = "put quotes around it: `\"~\"`";
                 return reader.refuse_with_hint(node, format!("{what} has no value"), hint);
             }
-            Value::Null => return reader.refuse(node, format!("{what} has no value")),
-            Value::List(_) | Value::Map(_) => return reader.expected(what, "text", node),
+            Value::Null | Value::List(_) | Value::Map(_) => {
+                return reader.expected(what, "text", node);
+            }
         };
         if text.contains('\0') {
             return reader.refuse(node, format!("{what} contains a NUL character"));

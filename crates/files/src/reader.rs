@@ -159,14 +159,23 @@ impl Reader {
 
     /// Reports a value of another kind than expected, and returns `None` in its place.
     pub fn expected<T>(&mut self, what: &str, expected: &str, node: &Node) -> Option<T> {
-        let mut problem =
-            Diagnostic::error(format!("{what} must be {expected}, not {}", node.kind()));
+        let message = match node.value {
+            Value::Null => format!("{what} has no value"),
+            _ => format!("{what} must be {expected}, not {}", node.kind()),
+        };
         if let Some((_, odd)) = node.as_text().and_then(yaml::odd_space) {
-            problem =
-                problem.hint(format!("the text contains {odd}: replace it with a normal space"));
+            let hint = format!("the text contains {odd}: replace it with a normal space");
+            return self.refuse_with_hint(node, message, hint);
         }
-        self.report(node, problem);
-        None
+        let hint = match (expected, &node.value) {
+            (_, Value::Null) => "write it behind the `:`, or indent the lines that belong to it",
+            ("a mapping", Value::List(_)) => "write `key: value`, without `-` or `[` before it",
+            ("a mapping", _) => "write `key: value`, or indent it below the key it belongs to",
+            ("a list", _) => "write `- ` before each item, or `[` and `]` around all of them",
+            ("text", _) => "write one text, in quotes if it has a `: `, `[` or `{` in it",
+            _ => return self.refuse(node, message),
+        };
+        self.refuse_with_hint(node, message, hint)
     }
 
     /// Returns the items of a list; any other value is reported.
@@ -244,16 +253,28 @@ impl Reader {
         if self.is_hopeless() {
             return self.refuse(key, message);
         }
-        let (meant, hint) = if let Some(hint) = spelling(name) {
+        let before = self.file.text.get(..key.span.start).unwrap_or_default().trim_end();
+        let behind = self.file.text.get(key.span.end..).unwrap_or_default().trim_start();
+        let (meant, hint) = if let Some((word, value)) = name.split_once(':')
+            && known.contains(&word)
+        {
+            let hint = format!("a `:` needs a space behind it: `{word}: {value}`");
+            (Some(word.to_owned()), hint)
+        } else if before.ends_with(',') && (name.contains(' ') || behind.starts_with([',', '}'])) {
+            let hint = "a comma ends a text without quotes: put quotes around the text, or write \
+                        a list as `[a, b]`";
+            (None, hint.to_owned())
+        } else if let Some(hint) = spelling(name) {
             let meant = name.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
             (Some(meant.to_owned()), hint)
         } else if let Some(parent) = (self.parent_of)(name)
             && known.contains(&parent)
         {
-            let hint = format!("put it below `{parent}:`: `{parent}: {{ {name}: ... }}`");
+            let hint = format!("indent it below `{parent}:`, as `{parent}: {{ {name}: ... }}`");
             (Some(parent.to_owned()), hint)
-        } else if name.contains(' ') {
-            (None, "put quotes around a text that has a comma in it".to_owned())
+        } else if ["contains", "matches"].contains(&name) && known.contains(&"regex") {
+            let hint = "write `regex`: the pattern may be anywhere in the value";
+            (Some("regex".to_owned()), hint.to_owned())
         } else if let Some(near) = suggest::closest(name, known.iter().copied()) {
             (Some(near.to_owned()), suggest::question(near))
         } else {
