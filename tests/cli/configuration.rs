@@ -320,7 +320,7 @@ fn a_rule_that_says_nothing_or_everything_is_refused() {
         ("allow: true, otherwise: ask", "a rule needs a condition"),
         ("deny: no, any: []", "`any` is empty"),
         ("deny: no, any: [{ files: [a] }, {}]", "a set of conditions is empty"),
-        ("deny: true, commands: [rm]", "the value is the reason"),
+        ("deny: true, commands: [rm]", "`true` is not a reason"),
         ("ask: '', commands: [rm]", "the value is the reason"),
         ("deny: no, files: ['!src', '!docs']", "a list of exceptions alone fits nothing"),
         ("deny: no, tools: ['!edit']", "`tools` takes no `!`"),

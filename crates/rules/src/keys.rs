@@ -1,7 +1,7 @@
 //! The keys of a rule.
 
 use hookexec_files::kinds::At;
-use hookexec_files::node::Node;
+use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
 use hookexec_files::{section, words};
@@ -109,13 +109,13 @@ impl<'n> Kind<'n> for Items<'n> {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
         let nodes = node.one_or_many();
         if nodes.is_empty() {
-            return reader.refuse_with_hint(
-                node,
-                format!("{what} is empty"),
-                "remove it, or add an item",
-            );
+            let message = format!("{what} is empty");
+            return reader.refuse_with_hint(node, message, "remove it, or add an item");
         }
-        let what = format!("an item of {what}");
+        let mut what = what.to_owned();
+        if matches!(node.value, Value::List(_)) {
+            what.insert_str(0, "an item of ");
+        }
         let items: Vec<_> = nodes.iter().filter_map(|node| reader.value(node, &what)).collect();
         if items.len() == nodes.len() { Some(Self(items)) } else { None }
     }
@@ -129,21 +129,15 @@ impl<'n> Kind<'n> for Sets<'n> {
     fn read(reader: &mut Reader, node: &'n Node<'n>, what: &str) -> Option<Self> {
         let nodes = reader.list(node, what)?;
         if nodes.is_empty() {
-            return reader.refuse_with_hint(
-                node,
-                format!("{what} is empty"),
-                "remove it, or add a set of conditions",
-            );
+            let message = format!("{what} is empty");
+            return reader.refuse_with_hint(node, message, "remove it, or add a set of conditions");
         }
         let mut sets = Vec::new();
         for node in nodes {
             let Some(mut set) = reader.value::<SetKeys<'_>>(node, what) else { continue };
             if set.is_empty() {
-                reader.error_with_hint(
-                    node,
-                    "a set of conditions is empty",
-                    "remove it: every call would meet it",
-                );
+                let hint = "remove it: every call would meet it";
+                reader.error_with_hint(node, "a set of conditions is empty", hint);
             }
             sets.push(set);
         }

@@ -122,6 +122,8 @@ impl Loading<'_> {
     }
 
     fn answer(&mut self, keys: &RuleKeys<'_>, node: &Node<'_>) -> Option<Answer> {
+        let answers = ["deny", "ask", "allow"].into_iter();
+        let written = answers.filter(|key| keys.fields.get(key).is_some()).count();
         match (&keys.deny, &keys.ask, &keys.allow) {
             (Some(reason), None, None) => Some(Answer::Deny(self.reason(reason))),
             (None, Some(reason), None) => Some(Answer::Ask(self.reason(reason))),
@@ -132,6 +134,8 @@ impl Loading<'_> {
                 }
                 Some(Answer::Allow)
             }
+            // The mistake in its value is reported already.
+            _ if written == 1 => None,
             _ => {
                 let hint = "write `deny: REASON`, `ask: REASON` or `allow: true`";
                 self.reader.refuse_with_hint(node, "a rule needs one answer", hint)
@@ -140,11 +144,13 @@ impl Loading<'_> {
     }
 
     fn reason(&mut self, reason: &At<'_, String>) -> String {
-        if matches!(reason.value.trim(), "" | "true" | "false") {
-            let hint = "write why, for the model and its user";
-            self.reader.error_with_hint(reason.node, "the value is the reason", hint);
+        let text = reason.value.trim();
+        if matches!(text, "" | "true" | "false" | "yes") || text.parse::<f64>().is_ok() {
+            let message = format!("`{text}` is not a reason");
+            let hint = "the value is the reason: write why, for the model and its user";
+            self.reader.error_with_hint(reason.node, message, hint);
         }
-        if reason.value.contains("${") {
+        if text.contains("${") {
             let hint = "write it as a text; the answer names what fits";
             self.reader.error_with_hint(reason.node, "a reason takes no fields", hint);
         }
@@ -199,11 +205,8 @@ impl Loading<'_> {
             && items.iter().all(|item| item.value.starts_with('!'))
         {
             let hint = "add what it takes away from, such as `\"/**\"`";
-            self.reader.error_with_hint(
-                first.node,
-                "a list of exceptions alone fits nothing",
-                hint,
-            );
+            let message = "a list of exceptions alone fits nothing";
+            self.reader.error_with_hint(first.node, message, hint);
         }
         list
     }

@@ -334,7 +334,9 @@ fn check(written: &str) -> Result<(), Mistake> {
             && let Some(letter) = word.matches(QUOTES).next()
         {
             let message = format!("no command fits a pattern with `{letter}` in it");
-            return mistake(message, PLAIN);
+            let is_list = written.starts_with('[') && written.ends_with(']');
+            let hint = if is_list { "remove the quotes around the list" } else { PLAIN };
+            return mistake(message, hint);
         }
     }
     if written.starts_with('^') || written.ends_with('$') || written.contains(" (") {
