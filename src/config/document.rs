@@ -202,7 +202,7 @@ impl Document {
             self.reader.report(key, warning);
         }
         let groups = &Arc::clone(&self.groups);
-        let matcher = Matcher::everything();
+        let matcher = (Matcher::everything(), None);
         let mut place = Place { event, matcher, when: None, defaults, groups };
         for item in items {
             if event.contract().tool_matched {
@@ -253,7 +253,8 @@ impl Document {
         }
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
-        place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
+        let location = keys.fields.get("matcher").map(|matcher| self.reader.location(matcher));
+        place.matcher = (keys.matcher.unwrap_or_else(Matcher::everything), location);
         place.when = keys.when.map(Arc::new);
         let Some(EntryHooks(hooks)) = keys.hooks else { return };
         let items = match &hooks.value {

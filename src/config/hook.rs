@@ -26,7 +26,8 @@ use crate::wire::Mode;
 /// The parts that a hook takes over from its place in the file.
 pub(super) struct Place<'a> {
     pub(super) event: Event,
-    pub(super) matcher: Matcher,
+    /// The matcher, and where it is written.
+    pub(super) matcher: (Matcher, Option<Location>),
     pub(super) when: Option<Arc<Condition>>,
     pub(super) defaults: &'a Defaults<'a>,
     pub(super) groups: &'a Arc<Groups>,
@@ -49,7 +50,7 @@ pub(super) fn read_hook<'n>(
     let fields = std::mem::take(&mut keys.fields);
     let mut hook = Hook {
         command: hook_command(reader, &fields),
-        key_locations: key_locations(reader, &fields),
+        key_locations: key_locations(reader, &fields, place),
         ..Hook::of_keys(keys, own, place, reader.location(node))
     };
     misplaced(reader, &hook, &fields);
@@ -163,8 +164,11 @@ pub(super) fn read_argv(reader: &mut Reader, node: &Node) -> Option<Vec<String>>
     Some(argv)
 }
 
-fn key_locations(reader: &Reader, fields: &Fields<'_>) -> KeyLocations {
+fn key_locations(reader: &Reader, fields: &Fields<'_>, place: &Place<'_>) -> KeyLocations {
     let mut places = Vec::new();
+    if let Some(location) = &place.matcher.1 {
+        places.push(("matcher", location.clone()));
+    }
     for (name, _, value) in fields.iter() {
         if let Some(key) = HookKeys::KEYS.iter().find(|key| key.name == name) {
             places.push((key.name, reader.location(value)));
@@ -237,7 +241,7 @@ impl Hook {
     /// Returns a hook of the given event and type with every setting at its default.
     pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
         let (defaults, groups) = (Defaults::default(), Arc::default());
-        let matcher = Matcher::everything();
+        let matcher = (Matcher::everything(), None);
         let place = Place { event, matcher, when: None, defaults: &defaults, groups: &groups };
         let (keys, own) = (HookKeys::default(), OwnKeys::default());
         let hook = Self::of_keys(keys, own, &place, Location::default());
@@ -257,7 +261,7 @@ impl Hook {
         let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
         Self {
             event: place.event,
-            matcher: place.matcher.clone(),
+            matcher: place.matcher.0.clone(),
             kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
             command: None,
             args: keys.args.unwrap_or_default(),

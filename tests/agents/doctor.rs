@@ -980,7 +980,7 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     let sandbox = sandbox();
     let guard = |matcher: &str| {
         let hook = "{ name: guard, type: command, command: exit 2 }";
-        let hooks = format!("pre_tool_use: [ {{ matcher: '{matcher}', hooks: {hook} }} ]");
+        let hooks = format!("pre_tool_use:\n- hooks: {hook}\n  matcher: '{matcher}'");
         sandbox.write_users_hooks(&hooks);
         let doctor = hookexec(&sandbox, &["doctor"]).stdout;
         let check = hookexec(&sandbox, &["check"]).exits(0);
@@ -1003,6 +1003,9 @@ fn a_matcher_that_fits_no_tool_of_an_installed_agent_is_warned_of() {
     assert!(doctor.contains(line), "{doctor}");
     assert!(doctor.contains(&format!("): {what}; {hint}")), "{doctor}");
     assert!(check.contains(&format!("warning: `guard`: {what}")), "{check}");
+    // It is reported where the matcher is, and not where its hook is.
+    assert!(doctor.contains("hooks.yaml:3): its matcher"), "{doctor}");
+    assert!(check.contains("hooks.yaml:3:12"), "{check}");
     assert!(check.contains(&format!("help: {hint}")), "{check}");
     // It fits, or may fit.
     for matcher in [

@@ -259,7 +259,8 @@ pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
             let matcher = hook.matcher.as_str();
             let message = format!("its `commands` fit nothing: `matcher: {matcher}` is of files");
             let problem = Diagnostic::warning(message).hint("leave the matcher out");
-            found.push(problem.at(reader.location(node)));
+            let place = hook.key_locations.get("matcher").unwrap_or(&hook.location);
+            found.push(problem.at(place.clone()));
         }
         let mut lists = Vec::new();
         let has_except = keys.except.is_some();

@@ -42,7 +42,8 @@ pub fn warnings(check: &Check, host: Option<&DeclaredEvents>, project: &Path) ->
         found.extend(doubts(hook));
         for mut warning in matchers::warnings(hook, &agents) {
             warning.message = format!("`{}`: {}", hook.label(), warning.message);
-            found.push(warning.at(hook.location.clone()));
+            warning.location.get_or_insert_with(|| hook.location.clone());
+            found.push(warning);
         }
         if let (Some(_), Some(agent)) = (host, agents.first()) {
             found.extend(late(hook, *agent, project));

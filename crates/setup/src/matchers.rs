@@ -17,18 +17,22 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 }
 
 /// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
+/// Those about its matcher have the place of the matcher.
 pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let ListedTools { needed, others } = listed_tools(hook);
     let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
+    for name in hook.matcher.as_str().split('|') {
+        found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
+    }
+    for warning in &mut found {
+        warning.location = hook.key_locations.get("matcher").cloned();
+    }
     found.extend(unlisted(hook, &needed, agents));
     for name in [&needed, &others].into_iter().flatten() {
         if !name.contains(['*', '@']) {
             found.extend(misspelt(name, "its tool"));
         }
         found.extend(server_alone(name, "its tool", ["__*", "__.*"]));
-    }
-    for name in hook.matcher.as_str().split('|') {
-        found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
     }
     for agent in agents {
         if hook.counts_turns() && !agent.tells_turns() {

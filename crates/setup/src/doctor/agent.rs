@@ -115,8 +115,9 @@ impl<'v> Visit<'v> {
     /// Warns of hooks that never run under the agent, or whose answer it drops.
     fn hooks(&mut self) {
         for hook in self.check.configured() {
-            for warning in matchers::warnings(hook, &[self.agent]) {
-                let title = format!("`{}` ({})", hook.label(), hook.location);
+            for mut warning in matchers::warnings(hook, &[self.agent]) {
+                let place = warning.location.take().unwrap_or_else(|| hook.location.clone());
+                let title = format!("`{}` ({place})", hook.label());
                 self.section.about(&title, Grade::Warning, warning.with_hint());
             }
         }
