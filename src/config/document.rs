@@ -293,8 +293,8 @@ pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
     document.config.hooks
 }
 
-/// Returns the key below which another one belongs: a parameter of http, mcp and model hooks, or a key
-/// of a hook in its matcher entry.
+/// Returns the key below which another one belongs: a parameter of http, mcp and model hooks, or what
+/// a matcher entry has from its hooks.
 pub(super) fn parent_of(key: &str) -> Option<&'static str> {
     match key {
         "api" | "api_key" | "arguments" | "headers" | "model" | "prompt" | "secret" | "server"

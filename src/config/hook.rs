@@ -69,7 +69,8 @@ fn read_keys<'n>(
     place: &Place<'_>,
 ) -> Option<(HookKeys<'n>, OwnKeys)> {
     let kind = node.get("type");
-    if kind.and_then(Node::as_text).is_none_or(|kind| WITHOUT_OWN_KEYS.contains(&kind)) {
+    let name = kind.and_then(Node::as_text).unwrap_or("command");
+    if WITHOUT_OWN_KEYS.contains(&name) {
         if let Some(key) = RULE_KEYS.into_iter().find(|key| node.get(key).is_some()) {
             let message = format!("a hook with `{key}` needs `type: rule`");
             let hint = format!("write `type: rule`, or remove `{key}`");

@@ -32,8 +32,16 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
         return matches!(code, Inner::Text { is_known: true, .. } | Inner::File(_));
     }
     let [options @ .., _] = words else { return false };
+    if !is_interpreter(name) {
+        return false;
+    }
     let language = Language::of(name);
-    is_interpreter(name) && options.iter().any(|word| language.code_in(&word.text).is_some())
+    for word in options {
+        if language.code_in(&word.text).is_some() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a shell evaluates an index in which it expands something.
@@ -401,8 +409,12 @@ pub(super) fn names_device(path: &str) -> bool {
     parts.retain(|part| !matches!(*part, "" | "."));
     let reach =
         if parts.contains(&"..") { parts.len() } else { usize::from(path.starts_with('/')) };
-    let mut reached = parts.iter().take(reach);
-    reached.any(|part| part.eq_ignore_ascii_case("dev") || part.eq_ignore_ascii_case("proc"))
+    for part in &parts[..reach.min(parts.len())] {
+        if part.eq_ignore_ascii_case("dev") || part.eq_ignore_ascii_case("proc") {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a text has no other expansions than those of the home and the directory, which the

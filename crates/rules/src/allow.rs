@@ -290,8 +290,8 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
     names.iter().all(|name| holder(&set.files, name).is_some())
 }
 
-/// Returns whether a command only goes to another directory of the project, does nothing, or is the head
-/// of a loop: `for i in a b`.
+/// Returns whether a command only goes to another directory of the project, does nothing, or begins a
+/// loop over words.
 fn needs_no_pattern(given: &Arguments<'_>) -> bool {
     match given.command.words.first() {
         Some(name) => matches!(&*name.text, "cd" | "true" | ":"),
@@ -301,8 +301,12 @@ fn needs_no_pattern(given: &Arguments<'_>) -> bool {
 }
 
 fn sets_long_name(given: &Arguments<'_>) -> bool {
-    let mut names = given.command.assignments.iter().map(|word| word.text.split('=').next());
-    names.any(|name| name.unwrap_or_default().contains('_'))
+    for word in &given.command.assignments {
+        if matches!(word.text.split_once('='), Some((name, _)) if name.contains('_')) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a pattern that lists a command names the directory that it goes to.

@@ -93,7 +93,8 @@ fn read_keys<T: Default>(hook: &Hook, say: fn(RuleKeys<'_>) -> T) -> T {
 pub fn answers_other_commands(hook: &Hook) -> bool {
     read_keys(hook, |keys| {
         let is_for_tools = keys.commands.is_none() && keys.files.is_some() && keys.tools.is_some();
-        keys.otherwise.is_some() && !is_for_tools
+        // Without `allow`, `otherwise` is an error of its own.
+        keys.allow.is_some() && keys.otherwise.is_some() && !is_for_tools
     })
 }
 

@@ -101,13 +101,14 @@ fn collect_fields(value: &Value, paths: &mut Vec<String>) {
 
 /// Returns a warning for each rule that answers what another one allows.
 fn rivals(check: &Check) -> Vec<Diagnostic> {
-    // Without `allow`, `otherwise` is an error of its own.
-    let allows = |hook: &&Hook| hook.written_keys().any(|key| key == "allow");
-    let mut rules = check.configured().filter(allows).filter(|hook| answers_other_commands(hook));
     let mut problems = Vec::new();
-    let Some(first) = rules.next() else { return problems };
-    for rule in rules {
-        if rule.event == first.event {
+    let mut first: Option<&Hook> = None;
+    for rule in check.configured() {
+        if !answers_other_commands(rule) {
+            continue;
+        }
+        let first = first.get_or_insert(rule);
+        if rule.event == first.event && rule.location != first.location {
             let (own, other, place) = (rule.label(), first.label(), &first.location);
             let what = format!(
                 "`{own}` answers the calls that `{other}` ({place}) allows, and vice versa"

@@ -17,10 +17,10 @@ pub fn installed(project: &Path) -> impl Iterator<Item = Agent> {
 }
 
 /// Returns warnings about a hook: its matcher fits no tool of these agents, or they drop what it redacts.
-/// Those about its matcher have the place of the matcher.
+/// Warnings about the matcher have its place.
 pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     let ListedTools { needed, others } = listed_tools(hook);
-    let mut found: Vec<Diagnostic> = misfit(hook, agents).into_iter().collect();
+    let mut found = Vec::from_iter(misfit(hook, agents));
     for name in hook.matcher.as_str().split('|') {
         found.extend(server_alone(name, "its matcher", ["__.*", "__*"]));
     }

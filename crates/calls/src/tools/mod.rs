@@ -7,6 +7,8 @@
 
 pub mod patch;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 // The build script takes the rows from files of `data`; their heads describe the form.
@@ -115,17 +117,18 @@ impl Toolset {
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
         let own = self.tools.iter().find(|tool| tool.names.contains(&name));
         let known = own.or(tool_named(name)).unwrap_or(&NO_TOOL);
-        let mut kinds: Vec<String> = known.kinds.iter().copied().map(str::to_owned).collect();
+        let mut all: Vec<String> = Vec::new();
+        for kind in known.kinds {
+            all.push((*kind).to_owned());
+        }
         if own.is_none() {
-            kinds.extend(self.server_names(name, payload));
+            all.extend(self.server_names(name, payload));
         }
-        kinds.extend(other_names(name).map(str::to_owned));
-        let mut all = Vec::new();
-        for kind in kinds {
-            if kind != name && !all.contains(&kind) {
-                all.push(kind);
-            }
+        for other in other_names(name) {
+            all.push(other.to_owned());
         }
+        let mut seen = BTreeSet::from([name.to_owned()]);
+        all.retain(|kind| seen.insert(kind.clone()));
         all
     }
 
@@ -253,8 +256,13 @@ impl Roles {
             return Self(vec!["patch", "edit"]);
         }
         // In one order, whichever kinds the host names first: a file comes before a place to search.
-        let ordered = TOOL_KINDS.iter().map(|(kind, _)| *kind);
-        Self(ordered.filter(|kind| kinds.iter().any(|known| known.as_ref() == *kind)).collect())
+        let mut ordered = Vec::new();
+        for (kind, _) in TOOL_KINDS {
+            if kinds.iter().any(|known| known.as_ref() == kind) {
+                ordered.push(kind);
+            }
+        }
+        Self(ordered)
     }
 
     /// Returns the role of the argument `key`, and Claude Code's name of it.

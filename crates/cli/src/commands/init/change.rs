@@ -139,7 +139,8 @@ fn added(
 
 /// Returns whether a text has each line of a recipe, but for comments and keys that open a block.
 fn has_lines(text: &str, recipe: &str) -> bool {
-    for line in recipe.lines().map(str::trim) {
+    for line in recipe.lines() {
+        let line = line.trim();
         let is_content = !line.is_empty() && !line.starts_with('#') && !line.ends_with(':');
         if is_content && !text.lines().any(|known| known.trim() == line) {
             return false;
@@ -155,8 +156,10 @@ fn removed(shown: &str, text: &str, names: &[String]) -> Result<String, CommandE
     for name in names {
         let meant = hook_names(&config, name)?;
         if !config.hooks.iter().any(|hook| has_name(hook, &meant)) {
-            let known: Vec<&str> =
-                config.hooks.iter().filter_map(|hook| hook.name.as_deref()).collect();
+            let mut known = Vec::new();
+            for hook in &config.hooks {
+                known.extend(hook.name.as_deref());
+            }
             let hint = if known.is_empty() {
                 "its hooks have no names: take it out by hand".to_owned()
             } else {
@@ -240,7 +243,11 @@ pub(crate) fn recipes() -> Vec<Recipe> {
 
 /// Returns the names of all.
 pub(super) fn recipe_names() -> Vec<&'static str> {
-    recipes().iter().map(|recipe| recipe.name).collect()
+    let mut names = Vec::new();
+    for recipe in recipes() {
+        names.push(recipe.name);
+    }
+    names
 }
 
 impl Recipe {

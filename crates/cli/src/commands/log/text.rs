@@ -117,6 +117,9 @@ pub(crate) fn numbers(numbers: &Statistics) -> String {
 }
 
 fn listed<T: Display>(counts: &BTreeMap<T, usize>) -> String {
-    let parts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    let mut parts = Vec::new();
+    for (what, count) in counts {
+        parts.push(format!("{count} {what}"));
+    }
     if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") }
 }
