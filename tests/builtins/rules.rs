@@ -286,6 +286,9 @@ async fn files_are_all_files_of_a_call() {
         deny cd /srv && git clean -f
         - git clean -f
         - git -C /srv clean -n
+        { type: rule, deny: no, targets: ['/**', '!$PROJECT'] }
+        - ls | xargs cat
+        ask ls | xargs rm
         { type: rule, deny: no, files: ['/**', '!$PROJECT'] }
         deny curl file:///srv/x
         deny python3 -c 'connect(\"sqlite:////srv/x\")'
@@ -297,6 +300,12 @@ async fn files_are_all_files_of_a_call() {
     for (tool, expected) in [("Read", "deny"), ("write_file", "-"), ("mcp__x__get_file", "deny")] {
         let call = Input::call(tool).arg("file_path", ".env");
         assert_eq!(machine.decision(rule, call).await.0, expected, "{tool}");
+    }
+    // The text for a shell is no file, and its commands say what they do with theirs.
+    let rule = "{ type: rule, deny: no, files: ['/**', '!$PROJECT'], touched: [change] }";
+    for (command, expected) in [("cat /etc/x", "-"), ("rm /etc/x", "deny"), ("ls", "-")] {
+        let call = Input::call("mcp__x__run").arg("command", command);
+        assert_eq!(machine.decision(rule, call).await.0, expected, "{command}");
     }
     // A tool that sends a file away is more than a reader.
     let rule = "{ type: rule, allow: true, tools: [read, grep, glob, list], otherwise: ask }";

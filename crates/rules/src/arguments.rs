@@ -280,6 +280,11 @@ impl<'c> Arguments<'c> {
         self.command.words.iter().any(Word::is_expanded)
     }
 
+    /// Returns whether the program deletes or changes files that its words name.
+    pub(super) fn may_have_targets(&self) -> bool {
+        self.row.uses.iter().any(|one| one.is_target)
+    }
+
     /// Returns whether it is a `git clean` that deletes.
     pub(super) fn is_git_clean(&self) -> bool {
         self.has("-f") && matches!(self.operands.first(), Some(word) if word.text == "clean")

@@ -167,7 +167,7 @@ impl<'c> Case<'c> {
         }
         let mentions = self.mentions_of(at)?;
         if !set.targets.is_empty() {
-            let may_be = given.command.frame.more
+            let may_be = given.command.frame.more && given.may_have_targets()
                 || given.command.hidden != Hidden::Nothing && !fit.is_yes();
             let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::implied::names_a_command;
 use super::judge::Checked;
 use super::mentions::Mention;
 use super::place::{Place, Scene};
@@ -92,7 +93,8 @@ struct Collector<'c> {
 impl Collector<'_> {
     fn object(&mut self, object: &JsonObject) -> Checked<()> {
         for (key, value) in object {
-            if !self.tool.is_of_files() {
+            // Files may be the names of their contents.
+            if !self.tool.is_of_files() && key.contains(['/', '.', '~']) {
                 self.add(key, self.touch, false)?;
             }
             self.value(key, value)?;
@@ -135,8 +137,9 @@ impl Collector<'_> {
         }
         match role {
             None => self.unknown(key, text),
-            // Prose does not run.
+            // Prose does not run, and the files of commands are those of a shell.
             Some(Prose) => Ok(()),
+            Some(Command | Words) if self.tool.is("mcp") && names_a_command(key) => Ok(()),
             Some(Command | Words) => self.add(text, self.touch, true),
             Some(role) => {
                 for line in text.lines() {
