@@ -120,6 +120,10 @@ async fn words_of_a_pattern_may_be_open_or_excluded() {
         ask echo \"$GITHUB_TOKEN\"
         - echo '$GITHUB_TOKEN'
         - echo $HOME
+        { type: rule, deny: no, commands: ['mvn -DskipTests'] }
+        deny mvn install -DskipTests
+        deny mvn -D skipTests=true
+        - mvn -DskipITs
         {type: rule, deny: no, commands: ['git restore !-S']}
         deny git restore src
         - git restore --staged src
@@ -291,6 +295,9 @@ async fn files_are_all_files_of_a_call() {
         ask ls | xargs rm
         { type: rule, deny: no, files: ['/**', '!$PROJECT'] }
         deny curl file:///srv/x
+        deny curl FILE://localhost/srv/x
+        deny mytool fileb:///srv/x
+        - curl http://localhost:3000/login?next=/dashboard
         deny python3 -c 'connect(\"sqlite:////srv/x\")'
         - curl https://a.b/c/d",
     )

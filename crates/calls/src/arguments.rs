@@ -6,12 +6,16 @@ use std::slice::from_ref;
 use serde_json::Value;
 
 use super::command::{Frame, SimpleCommand, Word, line_of};
-use super::names::{DIRECTORIES, HARMLESS_ARGUMENTS, READING};
+use super::names::{
+    CHANGING_TOOLS, DIRECTORIES, HARMLESS_ARGUMENTS, READING, READING_TOOLS, SEARCHING_TOOLS,
+    WRITING_ARGUMENTS,
+};
 use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
+use hookexec_files::glob::has_part;
 
 /// The arguments of one call.
 pub(super) struct Arguments<'i> {
@@ -183,6 +187,40 @@ pub fn only_reads(input: &Input) -> bool {
 /// Returns whether it is certain that the tool of a call shows nothing of what was there.
 pub fn only_writes(input: &Input) -> bool {
     !only_reads(input) && is_only(input, &["write"])
+}
+
+/// Returns whether the name of a tool says that it only reads, and its arguments no more.
+pub fn only_reads_by_name(input: &Input) -> bool {
+    let name = input.tool().rsplit("__").next().unwrap_or_default();
+    let words = words_of_name(name);
+    let reads = matches!(words.first(), Some(first) if READING_TOOLS.contains(&&**first))
+        || words.iter().any(|word| SEARCHING_TOOLS.contains(&&**word));
+    if !reads || words.iter().any(|word| CHANGING_TOOLS.contains(&&**word)) {
+        return false;
+    }
+    for key in input.tool_input.iter().flat_map(JsonObject::keys) {
+        if has_part(&key.to_lowercase(), WRITING_ARGUMENTS) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns the words of a name in small letters: `getFile`, `get_file` and `get-file` have two.
+fn words_of_name(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for letter in name.chars() {
+        if letter.is_uppercase() || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if letter.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// A tool of several kinds is only what all of them are.

@@ -27,7 +27,9 @@ pub mod tools;
 pub mod wildcard;
 mod wrappers;
 
-pub use arguments::{directory, kinds, named_directories, only_reads, only_writes};
+pub use arguments::{
+    directory, kinds, named_directories, only_reads, only_reads_by_name, only_writes,
+};
 pub use command::{Certainty, Frame, Hidden, Redirection, SimpleCommand, Word, is_number, line_of};
 pub use finder::Finder;
 pub use history::{Change, History, Step};

@@ -2,8 +2,8 @@
 
 use super::command::{Certainty, Word, are_known, has_word, line_of};
 use super::names::{
-    ARITHMETIC, CHANGERS, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS, HARMLESS_VARIABLES,
-    INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
+    ARITHMETIC, CHANGERS, CODE_MODULES, CODE_TAKERS, COUNTERS, EVALUATED, EVALUATORS,
+    HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use super::wrappers::{Inner, Run, runs_commands};
 use crate::shell::next_expansion;
@@ -50,7 +50,14 @@ fn has_expanded_index(word: &Word) -> bool {
 }
 
 fn without_version(name: &str) -> &str {
-    name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-')
+    // `python3.13t` and `python3-dbg` are builds of it.
+    let build = name.strip_suffix("-dbg").or(name.strip_suffix(['t', 'd'])).unwrap_or(name);
+    let name = if build.ends_with(is_of_version) { build } else { name };
+    name.trim_end_matches(is_of_version)
+}
+
+fn is_of_version(letter: char) -> bool {
+    letter.is_ascii_digit() || letter == '.' || letter == '-'
 }
 
 /// Returns whether a variable may be one of a loop that changes nothing else.
@@ -293,11 +300,14 @@ struct Language {
 impl Language {
     fn of(interpreter: &str) -> Self {
         let (code, flags, values): (&[_], _, &[_]) = match without_version(interpreter) {
-            "python" | "pypy" => (&["c", "m"], "bBdEIOPqsSuvx", &["-X", "-W"]),
+            "python" | "pypy" | "py" | "pythonw" | "ipython" => {
+                (&["c", "m"], "bBdEIOPqsSuvx", &["-X", "-W"])
+            }
             "perl" => (&["e", "E"], "nplaswWtT0123456789", &["-I"]),
-            "ruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E", "-C"]),
+            "ruby" | "jruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E"]),
             "php" => (&["r"], "nq", &["-d", "-c"]),
-            "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => {
+            "deno" => (&["p", "e"], "Aq", &[]),
+            "node" | "nodejs" | "bun" | "tsx" | "ts-node" => {
                 (&["pe", "p", "e"], "", &["-r", "--require", "--import", "--env-file"])
             }
             _ => (&["e", "E"], "", &[]),
@@ -322,7 +332,8 @@ impl Language {
         let is_long = option.starts_with("--");
         // `bun run x.ts` is `bun x.ts`.
         option == "run"
-            || is_long && option.contains('=')
+            || is_long && (option.contains('=') || option.starts_with("--no-"))
+            || option.starts_with("--allow-")
             || !is_long && letters.chars().all(|one| self.flags.contains(one))
     }
 }
@@ -352,12 +363,17 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
                 continue;
             }
             // A name such as `inspect` or `run` may be a subcommand.
-            None if is_sure && word.is_known() && option.contains(['.', '/']) => {
+            None if is_sure
+                && (word.is_known() || names_only_places(option))
+                && option.contains(['.', '/']) =>
+            {
                 return file(word, false);
             }
             None => return Inner::FileOrInput(word),
         };
         return match code {
+            // A module such as `pdb` runs its input.
+            Some(code) if CODE_MODULES.contains(&&*code.text) => Inner::Input,
             Some(code) if !is_substituted(code) && !matches!(&*code.text, "" | "-") => {
                 Inner::Nothing
             }

@@ -182,7 +182,7 @@ impl Found {
     fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
         match &*self.texts_of(file) {
             _ if self.is_fetched(file) || self.is_cloned(file) => Hidden::Anything,
-            _ if self.commands.iter().any(links_device) => Hidden::Anything,
+            _ if self.may_be_device(inner.has_input()) => Hidden::Anything,
             [] => Hidden::Nothing,
             [Some(text)] => self.script(name, text, inner),
             _ => Hidden::Anything,
@@ -284,6 +284,20 @@ impl Found {
         }
     }
 
+    /// Returns whether the call may give a device the name of a file: it copies one, or with input it
+    /// links or copies anything.
+    fn may_be_device(&self, has_input: bool) -> bool {
+        for command in &self.commands {
+            let mut words = command.words.iter();
+            if matches!(&*command.program(), "ln" | "cp" | "mv" | "rsync" | "install")
+                && (has_input || words.any(|word| names_device(&word.text)))
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Returns whether a file of this name comes from the network.
     fn is_fetched(&self, file: &Word) -> bool {
         self.fetched.contains(last_part(&file.text))
@@ -297,12 +311,6 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
-}
-
-/// Returns whether a command may give a device another name.
-fn links_device(command: &SimpleCommand) -> bool {
-    let mut words = command.words.iter();
-    matches!(&*command.program(), "ln" | "cp" | "mv") && words.any(|word| names_device(&word.text))
 }
 
 /// Returns the program that the first line of a script names, or a shell.

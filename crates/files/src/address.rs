@@ -1,9 +1,17 @@
 //! Patterns of addresses, and whether an address fits them.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::glob::{glob_any_case, has_part};
 use crate::paths::lexical;
+
+/// Schemes of addresses in a network.
+const NETWORK_SCHEMES: [&str; 24] = [
+    "http", "https", "ws", "wss", "ftp", "ftps", "git", "ssh", "sftp", "s3", "gs", "az",
+    "postgres", "postgresql", "mysql", "mongodb", "mongodb+srv", "redis", "rediss", "amqp", "tcp",
+    "udp", "docker", "oci",
+];
 
 /// A pattern of an address: `https://*.a.b/x/**`, `*://**?token=**`.
 #[derive(Debug)]
@@ -62,4 +70,25 @@ fn fits_path(pattern: &str, own: &str) -> bool {
     pattern.is_empty()
         || glob_any_case(pattern, &path)
         || glob_any_case(&format!("{pattern}/*"), &path)
+}
+
+/// Returns a text with a `,` in place of each address in a network: no part of it is a path.
+pub fn without_addresses(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("://") {
+        let is_of_scheme = |letter: char| letter.is_ascii_alphanumeric() || letter == '+';
+        let scheme = &before[before.trim_end_matches(is_of_scheme).len()..];
+        plain.push_str(&before[..before.len() - scheme.len()]);
+        if NETWORK_SCHEMES.contains(&&*scheme.to_ascii_lowercase()) {
+            let end = behind.find([' ', '\n', '"', '\'', '`', '<', '>', ',']);
+            rest = &behind[end.unwrap_or(behind.len())..];
+            plain.push(',');
+        } else {
+            plain.push_str(scheme);
+            plain.push_str("://");
+            rest = behind;
+        }
+    }
+    if plain.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(plain + rest) }
 }

@@ -295,18 +295,8 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
 fn needs_no_pattern(given: &Arguments<'_>) -> bool {
     match given.command.words.first() {
         Some(name) => matches!(&*name.text, "cd" | "true" | ":"),
-        // A variable such as `npm_config_registry` may be one that programs see.
-        None => given.command.sets.is_empty() && !sets_long_name(given),
+        None => given.command.sets.is_empty(),
     }
-}
-
-fn sets_long_name(given: &Arguments<'_>) -> bool {
-    for word in &given.command.assignments {
-        if matches!(word.text.split_once('='), Some((name, _)) if name.contains('_')) {
-            return true;
-        }
-    }
-    false
 }
 
 /// Returns whether a pattern that lists a command names the directory that it goes to.

@@ -397,6 +397,17 @@ fn holds_variable(text: &str, pattern: &str) -> bool {
 /// Returns whether a command has an option, however it is written.
 fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
     let row = &given.row;
+    // The value of a letter may stand right behind it: `-DskipTests` is `-D=skipTests`.
+    if let Some((letter, rest)) = name.split_at_checked(2)
+        && value.is_none()
+        && !rest.is_empty()
+        && !letter.ends_with('-')
+        && !row.long
+        && row.takes_value(letter)
+    {
+        return has_option(letter, Some(rest), given)
+            || has_option(letter, Some(&format!("{rest}=*")), given);
+    }
     for option in &given.options {
         let fits_value = match (value, option.value) {
             (None, _) => true,

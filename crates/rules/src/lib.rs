@@ -63,7 +63,8 @@ pub fn register(registry: &mut Registry) {
         "command", "args", "env", "inherit_env", "working_dir", "shell", "max_output",
         "strict_output", "scripts", "with",
     ];
-    let hint = "a rule takes `deny`, `ask` or `allow` and its conditions (see `hookexec docs rules`)";
+    let hint =
+        "a rule takes `deny`, `ask` or `allow` and its conditions (see `hookexec docs rules`)";
     let factory = HandlerFactory::new(build).refusing(refused, hint).taking(RuleKeys::KEYS);
     registry.register("rule", factory);
     registry.describe_calls_by(&KnownTools);

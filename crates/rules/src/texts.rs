@@ -8,6 +8,7 @@ use super::limits::{LONGEST_PATH, MOST_BYTES, TOO_MANY};
 use super::place::Place;
 use hookexec_calls::shell::{braces, without_braces, without_outputs};
 use hookexec_calls::wildcard::simplified;
+use hookexec_files::address::without_addresses;
 use hookexec_files::paths::lexical;
 use percent_encoding::percent_decode_str;
 
@@ -64,25 +65,18 @@ impl Texts {
     }
 
     fn add_parts(&mut self, text: &str) -> Result<(), &'static str> {
-        self.add_part("", text)?;
-        let mut start = 0;
-        for (at, joint) in text.match_indices(JOINTS).chain([(text.len(), "")]) {
-            self.add_part(&text[..start], &text[start..at])?;
-            start = at + joint.len();
+        self.add_part(text)?;
+        let text = without_addresses(text);
+        for part in text.split(JOINTS) {
+            self.add_part(part)?;
         }
         for (at, joint) in text.match_indices(JOINTS).take(64) {
-            let (before, part) = text.split_at(at + joint.len());
-            self.add_part(before, part)?;
+            self.add_part(&text[at + joint.len()..])?;
         }
         Ok(())
     }
 
-    /// Adds a part of a text, and what stands in it, unless it is the host and path of an address.
-    fn add_part(&mut self, before: &str, part: &str) -> Result<(), &'static str> {
-        let is_behind_scheme = before.ends_with(':') && !before.ends_with("file:");
-        if is_behind_scheme && part.starts_with("//") && !part.starts_with("///") {
-            return Ok(());
-        }
+    fn add_part(&mut self, part: &str) -> Result<(), &'static str> {
         self.add(part)?;
         if part.starts_with('-') {
             // The value of a short option may stand right behind it.

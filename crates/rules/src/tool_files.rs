@@ -10,12 +10,12 @@ use super::mentions::Mention;
 use super::place::{Place, Scene};
 use super::tools::CalledTool;
 use super::uses::Touch;
-use crate::names::{CHANGING_TOOLS, DESCENDING_TOOLS, SEARCHING_TOOLS};
+use crate::names::DESCENDING_TOOLS;
 use hookexec::Input;
 use hookexec::wire::{JsonObject, StrictJsonError, parse_json, repair_lone_surrogates};
 use hookexec_calls::shell::add_words;
 use hookexec_calls::tools::{Role, Roles, Special, patch, role_by_name, special};
-use hookexec_calls::{LONGEST, Word, only_reads, only_writes};
+use hookexec_calls::{LONGEST, Word, only_reads, only_reads_by_name, only_writes};
 use hookexec_files::glob::has_part;
 use hookexec_files::platform::Platform;
 
@@ -70,8 +70,7 @@ fn touch(input: &Input, tool: &CalledTool) -> Touch {
     if only_writes(input) {
         return Touch::WRITE;
     }
-    let name = input.tool().to_lowercase();
-    if has_part(&name, SEARCHING_TOOLS) && !has_part(&name, CHANGING_TOOLS) {
+    if !tool.is_of_files() && only_reads_by_name(input) {
         return Touch::READ;
     }
     if tool.is_of_files() { Touch::READ.with(Touch::EDIT).with(Touch::WRITE) } else { Touch::ANY }

@@ -254,7 +254,9 @@ impl<'t> Reader<'t, '_> {
                 self.found.history.may_be(&before);
             }
         }
-        let sets = if is_plain_variable(variable) { Vec::new() } else { vec![variable.to_owned()] };
+        // A variable such as `npm_config_registry` may be one that programs see.
+        let is_plain = is_plain_variable(variable) && !variable.contains('_');
+        let sets = if is_plain { Vec::new() } else { vec![variable.to_owned()] };
         let mut simple = SimpleCommand { sets, ..self.found.begun(&self.frame) };
         if names_evaluated(&assignments) {
             simple.hidden = Hidden::Anything;
@@ -294,7 +296,12 @@ impl<'t> Reader<'t, '_> {
         let is_empty = simple.words.is_empty()
             && simple.assignments.is_empty()
             && simple.redirections.is_empty();
-        if self.has("(") || is_empty {
+        // Where `[[` is a keyword, a test goes on in the next line.
+        let is_test = matches!(simple.words.first(), Some(program) if program.text == "[[");
+        let is_open = is_test
+            && self.has("\n")
+            && !matches!(simple.words.last(), Some(last) if last.text == "]]");
+        if self.has("(") || is_empty || is_open {
             return Err(Unread);
         }
         self.found.simple(simple);
