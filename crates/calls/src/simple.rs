@@ -67,6 +67,8 @@ impl Found {
             return;
         };
         let name = base_name(&program.text);
+        // What stands behind `[[ x &&` may be the rest of the test.
+        self.has_test |= name == "[[";
         self.evaluates |= shells::evaluates(&name, arguments);
         self.is_doubtful |= shells::changes_the_shell(&name, arguments);
         // Some shells run `[[` as a program, for which `>` is a redirection. What `runuser` runs depends on

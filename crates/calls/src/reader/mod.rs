@@ -40,6 +40,8 @@ pub(super) struct Found {
     is_too_long: bool,
     /// Whether a shell evaluates as arithmetic what a variable holds: `a[$(rm x)]` runs `rm`.
     pub(super) evaluates: bool,
+    /// Whether a `[[` stands in it.
+    pub(super) has_test: bool,
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
@@ -101,7 +103,7 @@ impl Found {
         for (text, frame) in std::mem::take(&mut self.at_exit) {
             self.whole_text(&text, &frame);
         }
-        if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
+        if (self.evaluates || self.has_test) && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
         let is_doubtful = self.is_doubtful || self.evaluates;
