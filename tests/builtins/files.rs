@@ -432,6 +432,7 @@ fn reading_and_writing_are_told_apart_where_that_is_certain() {
         ("mcp__x__get_or_create", &["mcp"], true, true),
         ("mcp__settings__getSettings", &["mcp"], false, true),
         ("mcp__read__listen", &["mcp"], true, true),
+        ("mcp__x__list_prune", &["mcp"], true, true),
         ("shell", &[], true, true),
         ("anything", &[], true, true),
         // A name that says reading does not outweigh a kind that says more.

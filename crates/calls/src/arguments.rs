@@ -191,19 +191,40 @@ pub fn only_writes(input: &Input) -> bool {
 
 /// Returns whether the name of a tool says that it only reads, and its arguments no more.
 pub fn only_reads_by_name(input: &Input) -> bool {
-    let name = input.tool().rsplit("__").next().unwrap_or_default();
-    let words = words_of_name(name);
+    let words = words_of_name(input.tool().rsplit("__").next().unwrap_or_default());
     let reads = matches!(words.first(), Some(first) if READING_TOOLS.contains(&&**first))
         || words.iter().any(|word| SEARCHING_TOOLS.contains(&&**word));
-    if !reads || words.iter().any(|word| CHANGING_TOOLS.contains(&&**word)) {
-        return false;
-    }
-    for key in input.tool_input.iter().flat_map(JsonObject::keys) {
-        if has_part(&key.to_lowercase(), WRITING_ARGUMENTS) {
-            return false;
+    reads && !names_change(&words) && !input.tool_input.as_ref().is_some_and(changes_by_argument)
+}
+
+fn names_change(words: &[String]) -> bool {
+    for word in words {
+        if CHANGING_TOOLS.contains(&&**word) {
+            return true;
         }
     }
-    true
+    false
+}
+
+/// Returns whether the name of an argument, or one word as its value, says that something changes:
+/// `output_path`, `action: delete`.
+fn changes_by_argument(arguments: &JsonObject) -> bool {
+    for (key, value) in arguments {
+        if has_part(&key.to_lowercase(), WRITING_ARGUMENTS) || names_change(&words_of_name(key)) {
+            return true;
+        }
+        for value in value.as_array().map_or(from_ref(value), Vec::as_slice) {
+            let changes = match value {
+                Value::String(word) => CHANGING_TOOLS.contains(&&*word.to_lowercase()),
+                Value::Object(inner) => changes_by_argument(inner),
+                _ => false,
+            };
+            if changes {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Returns the words of a name in small letters: `getFile`, `get_file` and `get-file` have two.

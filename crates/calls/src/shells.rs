@@ -295,24 +295,30 @@ struct Language {
     flags: &'static str,
     /// Options that take the next word.
     values: &'static [&'static str],
+    /// Options with which it reads its input beside the code.
+    interactive: &'static [&'static str],
 }
 
 impl Language {
     fn of(interpreter: &str) -> Self {
-        let (code, flags, values): (&[_], _, &[_]) = match without_version(interpreter) {
-            "python" | "pypy" | "py" | "pythonw" | "ipython" => {
-                (&["c", "m"], "bBdEIOPqsSuvx", &["-X", "-W"])
-            }
-            "perl" => (&["e", "E"], "nplaswWtT0123456789", &["-I"]),
-            "ruby" | "jruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E"]),
-            "php" => (&["r"], "nq", &["-d", "-c"]),
-            "deno" => (&["p", "e"], "Aq", &[]),
-            "node" | "nodejs" | "bun" | "tsx" | "ts-node" => {
-                (&["pe", "p", "e"], "", &["-r", "--require", "--import", "--env-file"])
-            }
-            _ => (&["e", "E"], "", &[]),
-        };
-        Self { code, flags, values }
+        let (code, flags, values, interactive): (&[_], _, &[_], &[_]) =
+            match without_version(interpreter) {
+                "python" | "pypy" | "py" | "pythonw" | "ipython" => {
+                    (&["c", "m"], "bBdEIOPqsSuvx3", &["-X", "-W"], &["-i"])
+                }
+                "perl" => (&["e", "E"], "nplaswWtT0123456789", &["-I", "-M", "-m"], &["-d"]),
+                "ruby" | "jruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E"], &[]),
+                "php" => (&["r"], "nqf", &["-d", "-c"], &["-a"]),
+                "deno" | "bun" => (&["p", "e"], "ARWNEq", &[], &[]),
+                "node" | "nodejs" | "tsx" | "ts-node" => (
+                    &["pe", "p", "e"],
+                    "T",
+                    &["-r", "--require", "--import", "--loader", "--env-file", "-C", "--title"],
+                    &["-i", "--interactive"],
+                ),
+                _ => (&["e", "E"], "", &[], &[]),
+            };
+        Self { code, flags, values, interactive }
     }
 
     /// Returns the code right behind an option for it, which is empty if it is the next word.
@@ -328,20 +334,27 @@ impl Language {
 
     /// Returns whether the word behind an option is none of its value.
     fn is_flag(&self, option: &str) -> bool {
-        let letters = option.trim_start_matches('-');
-        let is_long = option.starts_with("--");
-        // `bun run x.ts` is `bun x.ts`.
-        option == "run"
-            || is_long && (option.contains('=') || option.starts_with("--no-"))
-            || option.starts_with("--allow-")
-            || !is_long && letters.chars().all(|one| self.flags.contains(one))
+        if option.starts_with("--") {
+            return option.len() > 2;
+        }
+        for value in self.values {
+            if option.starts_with(value) {
+                return true;
+            }
+        }
+        option[1..].trim_matches(|letter| self.flags.contains(letter)).is_empty()
     }
 }
 
 /// Returns what an interpreter runs.
 fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
     let language = Language::of(name);
+    if has_word(words, language.interactive) {
+        return Inner::Input;
+    }
+    let has_subcommands = matches!(name, "deno" | "bun");
     let mut is_sure = true;
+    let may_read = !matches!(name, "java" | "wscript" | "cscript");
     while let [word, behind @ ..] = words {
         let option = &*word.text;
         if option == "-" {
@@ -354,33 +367,46 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
             return Inner::Commands(vec![Run { words, ..Run::default() }]);
         }
         let code = match language.code_in(option) {
-            Some("") => behind.first(),
-            Some(_) => Some(word),
-            None if option.starts_with('-') && word.is_known() || option == "run" => {
+            Some("") => match behind.first() {
+                Some(code) => (code, &*code.text),
+                None => return Inner::Unknown,
+            },
+            Some(code) => (word, code),
+            None if option.starts_with('-') && word.is_known() => {
                 let takes_next = language.values.contains(&option);
-                is_sure &= takes_next || language.is_flag(option);
+                is_sure &= takes_next || language.is_flag(option) || !may_read;
                 words = behind.get(usize::from(takes_next)..).unwrap_or_default();
                 continue;
             }
-            // A name such as `inspect` or `run` may be a subcommand.
-            None if is_sure
-                && (word.is_known() || names_only_places(option))
-                && option.contains(['.', '/']) =>
-            {
-                return file(word, false);
+            None if has_subcommands && !option.contains(['.', '/']) && word.is_known() => {
+                match option {
+                    "run" => words = behind,
+                    "repl" => return Inner::Input,
+                    _ => return Inner::Nothing,
+                }
+                continue;
             }
-            None => return Inner::FileOrInput(word),
+            None => {
+                let is_file = word.is_known() || names_only_places(option);
+                if is_sure && is_file && !matches!(option, "" | "inspect" | "debug") {
+                    return file(word, false);
+                }
+                return Inner::FileOrInput(word);
+            }
         };
         return match code {
             // A module such as `pdb` runs its input.
-            Some(code) if CODE_MODULES.contains(&&*code.text) => Inner::Input,
-            Some(code) if !is_substituted(code) && !matches!(&*code.text, "" | "-") => {
-                Inner::Nothing
-            }
+            (_, code) if runs_input(code) => Inner::Input,
+            (word, code) if !is_substituted(word) && code != "-" => Inner::Nothing,
             _ => Inner::Unknown,
         };
     }
     Inner::Input
+}
+
+/// Returns whether a module of Python runs the code in its input.
+fn runs_input(module: &str) -> bool {
+    CODE_MODULES.contains(&module.split('.').next().unwrap_or_default())
 }
 
 /// Returns the words of a module that runs commands, behind `-m`, `-mMODULE` or `-Im`.

@@ -69,6 +69,9 @@ impl Found {
         let name = base_name(&program.text);
         // What stands behind `[[ x &&` may be the rest of the test.
         self.has_test |= name == "[[";
+        if self.has_test && words.iter().any(has_command_in_index) {
+            command.hidden = Hidden::Anything;
+        }
         self.evaluates |= shells::evaluates(&name, arguments);
         self.is_doubtful |= shells::changes_the_shell(&name, arguments);
         // Some shells run `[[` as a program, for which `>` is a redirection. What `runuser` runs depends on
@@ -286,14 +289,19 @@ impl Found {
         }
     }
 
-    /// Returns whether the call may give a device the name of a file: it copies one, or with input it
-    /// links or copies anything.
+    /// Returns whether the call may give a device the name of a file: it copies one, or it has input, and
+    /// links anything.
     fn may_be_device(&self, has_input: bool) -> bool {
         for command in &self.commands {
             let mut words = command.words.iter();
-            if matches!(&*command.program(), "ln" | "cp" | "mv" | "rsync" | "install")
-                && (has_input || words.any(|word| names_device(&word.text)))
-            {
+            let may_be = match &*command.program() {
+                "ln" if has_input => true,
+                "ln" | "cp" | "mv" | "rsync" | "install" => {
+                    words.any(|word| names_device(&word.text) && word.text != "/dev/null")
+                }
+                _ => false,
+            };
+            if may_be {
                 return true;
             }
         }
@@ -313,6 +321,12 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
+}
+
+/// Returns whether a test would run what stands in a quoted index: `'a[$(x)]'`.
+fn has_command_in_index(word: &Word) -> bool {
+    let Some((_, index)) = word.text.split_once('[') else { return false };
+    word.is_known() && (index.contains("$(") || index.contains('`'))
 }
 
 /// Returns the program that the first line of a script names, or a shell.

@@ -77,18 +77,30 @@ pub fn without_addresses(text: &str) -> Cow<'_, str> {
     let mut plain = String::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once("://") {
-        let is_of_scheme = |letter: char| letter.is_ascii_alphanumeric() || letter == '+';
-        let scheme = &before[before.trim_end_matches(is_of_scheme).len()..];
-        plain.push_str(&before[..before.len() - scheme.len()]);
-        if NETWORK_SCHEMES.contains(&&*scheme.to_ascii_lowercase()) {
-            let end = behind.find([' ', '\n', '"', '\'', '`', '<', '>', ',']);
-            rest = &behind[end.unwrap_or(behind.len())..];
-            plain.push(',');
-        } else {
-            plain.push_str(scheme);
+        let scheme = before.rsplit(ends_scheme).next().unwrap_or_default();
+        let name = scheme.to_ascii_lowercase();
+        if !NETWORK_SCHEMES.contains(&&*name) {
+            plain.push_str(before);
             plain.push_str("://");
             rest = behind;
+            continue;
         }
+        plain.push_str(&before[..before.len() - scheme.len()]);
+        plain.push(',');
+        let mut address = behind.split(ends_address).next().unwrap_or_default();
+        // The address of a database may name files behind its `?`.
+        if !name.starts_with("http") && !name.starts_with("ws") {
+            address = address.split('?').next().unwrap_or_default();
+        }
+        rest = &behind[address.len()..];
     }
     if plain.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(plain + rest) }
+}
+
+fn ends_scheme(letter: char) -> bool {
+    !letter.is_ascii_alphanumeric() && letter != '+'
+}
+
+fn ends_address(letter: char) -> bool {
+    letter.is_whitespace() || "\"'`<>,|;)]}".contains(letter)
 }

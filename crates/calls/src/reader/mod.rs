@@ -103,7 +103,7 @@ impl Found {
         for (text, frame) in std::mem::take(&mut self.at_exit) {
             self.whole_text(&text, &frame);
         }
-        if (self.evaluates || self.has_test) && self.has_quoted_bracket && self.has_quoted_dollar {
+        if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
         let is_doubtful = self.is_doubtful || self.evaluates;
