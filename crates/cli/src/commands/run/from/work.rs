@@ -94,6 +94,8 @@ impl Work {
                     () = executor.shutdown(left) => {}
                 }
             });
+            // The process ends: the system frees all at once.
+            std::mem::forget(executor);
         }
         exit
     }
