@@ -397,11 +397,21 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
         return match code {
             // A module such as `pdb` runs its input.
             (_, code) if runs_input(code) => Inner::Input,
+            // So does `-m cProfile /dev/stdin`.
+            (_, code)
+                if is_module_name(code) && behind.iter().any(|word| names_device(&word.text)) =>
+            {
+                Inner::Unknown
+            }
             (word, code) if !is_substituted(word) && code != "-" => Inner::Nothing,
             _ => Inner::Unknown,
         };
     }
     Inner::Input
+}
+
+fn is_module_name(code: &str) -> bool {
+    !code.contains(|letter: char| !letter.is_alphanumeric() && !"._".contains(letter))
 }
 
 /// Returns whether a module of Python runs the code in its input.
