@@ -172,9 +172,9 @@ pub fn without_braces(text: &str) -> String {
     }
 }
 
-/// Adds the words of `command` to `words`: what may be a path in it, however it is quoted.
+/// Adds the words of `command` to `words`, and those of the texts in quotes, four levels deep: each may be a
+/// path.
 pub fn add_words(command: &str, words: &mut BTreeSet<String>) {
-    // Texts in quotes are followed so deep.
     add_quoted_words(&without_outputs(command), 4, words);
 }
 

@@ -49,6 +49,12 @@ fn has_expanded_index(word: &Word) -> bool {
     word.text.contains('[') && word.text.contains(['$', '`']) && !is_number(word)
 }
 
+/// Returns whether a test would run what stands in a quoted index: `'a[$(x)]'`.
+pub(super) fn has_command_in_index(word: &Word) -> bool {
+    let Some((_, index)) = word.text.split_once('[') else { return false };
+    word.is_known() && (index.contains("$(") || index.contains('`'))
+}
+
 fn without_version(name: &str) -> &str {
     // `python3.13t` and `python3-dbg` are builds of it.
     let build = name.strip_suffix("-dbg").or(name.strip_suffix(['t', 'd'])).unwrap_or(name);
@@ -297,28 +303,63 @@ struct Language {
     values: &'static [&'static str],
     /// Options with which it reads its input beside the code.
     interactive: &'static [&'static str],
+    /// Whether a word without a `.` or a `/` is a subcommand: `bun run x.ts`.
+    has_subcommands: bool,
+    /// Whether it runs its input if its words name neither code nor a file.
+    reads_input: bool,
 }
+
+const OTHER_LANGUAGE: Language = Language {
+    code: &["e", "E"],
+    flags: "",
+    values: &[],
+    interactive: &[],
+    has_subcommands: false,
+    reads_input: true,
+};
 
 impl Language {
     fn of(interpreter: &str) -> Self {
-        let (code, flags, values, interactive): (&[_], _, &[_], &[_]) =
-            match without_version(interpreter) {
-                "python" | "pypy" | "py" | "pythonw" | "ipython" => {
-                    (&["c", "m"], "bBdEIOPqsSuvx3", &["-X", "-W"], &["-i"])
-                }
-                "perl" => (&["e", "E"], "nplaswWtT0123456789", &["-I", "-M", "-m"], &["-d"]),
-                "ruby" | "jruby" => (&["e"], "nplaswW0123456789", &["-r", "-I", "-E"], &[]),
-                "php" => (&["r"], "nqf", &["-d", "-c"], &["-a"]),
-                "deno" | "bun" => (&["p", "e"], "ARWNEq", &[], &[]),
-                "node" | "nodejs" | "tsx" | "ts-node" => (
-                    &["pe", "p", "e"],
-                    "T",
-                    &["-r", "--require", "--import", "--loader", "--env-file", "-C", "--title"],
-                    &["-i", "--interactive"],
-                ),
-                _ => (&["e", "E"], "", &[], &[]),
-            };
-        Self { code, flags, values, interactive }
+        match without_version(interpreter) {
+            "python" | "pypy" | "py" | "pythonw" | "ipython" => Self {
+                code: &["c", "m"],
+                flags: "bBdEIOPqsSuvx3",
+                values: &["-X", "-W"],
+                interactive: &["-i"],
+                ..OTHER_LANGUAGE
+            },
+            "perl" => Self {
+                flags: "nplaswWtT0123456789",
+                values: &["-I", "-M", "-m"],
+                interactive: &["-d"],
+                ..OTHER_LANGUAGE
+            },
+            "ruby" | "jruby" => Self {
+                code: &["e"],
+                flags: "nplaswW0123456789",
+                values: &["-r", "-I", "-E"],
+                ..OTHER_LANGUAGE
+            },
+            "php" => Self {
+                code: &["r"],
+                flags: "nqf",
+                values: &["-d", "-c"],
+                interactive: &["-a"],
+                ..OTHER_LANGUAGE
+            },
+            "node" | "nodejs" | "tsx" | "ts-node" => Self {
+                code: &["pe", "p", "e"],
+                flags: "T",
+                values: &["-r", "--require", "--import", "--loader", "--env-file", "-C", "--title"],
+                interactive: &["-i", "--interactive"],
+                ..OTHER_LANGUAGE
+            },
+            "deno" | "bun" => {
+                Self { code: &["p", "e"], flags: "ARWNEq", has_subcommands: true, ..OTHER_LANGUAGE }
+            }
+            "java" | "wscript" | "cscript" => Self { reads_input: false, ..OTHER_LANGUAGE },
+            _ => OTHER_LANGUAGE,
+        }
     }
 
     /// Returns the code right behind an option for it, which is empty if it is the next word.
@@ -352,9 +393,7 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
     if has_word(words, language.interactive) {
         return Inner::Input;
     }
-    let has_subcommands = matches!(name, "deno" | "bun");
     let mut is_sure = true;
-    let may_read = !matches!(name, "java" | "wscript" | "cscript");
     while let [word, behind @ ..] = words {
         let option = &*word.text;
         if option == "-" {
@@ -374,11 +413,11 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
             Some(code) => (word, code),
             None if option.starts_with('-') && word.is_known() => {
                 let takes_next = language.values.contains(&option);
-                is_sure &= takes_next || language.is_flag(option) || !may_read;
+                is_sure &= takes_next || language.is_flag(option) || !language.reads_input;
                 words = behind.get(usize::from(takes_next)..).unwrap_or_default();
                 continue;
             }
-            None if has_subcommands && !option.contains(['.', '/']) && word.is_known() => {
+            None if language.has_subcommands && !option.contains(['.', '/']) && word.is_known() => {
                 match option {
                     "run" => words = behind,
                     "repl" => return Inner::Input,

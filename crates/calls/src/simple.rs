@@ -5,7 +5,7 @@ use super::history::Change;
 use super::names::{FETCHERS, STAYING};
 use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST};
-use super::shells::{self, is_interpreter, names_device, names_evaluated};
+use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use std::sync::Arc;
 
@@ -321,12 +321,6 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
-}
-
-/// Returns whether a test would run what stands in a quoted index: `'a[$(x)]'`.
-fn has_command_in_index(word: &Word) -> bool {
-    let Some((_, index)) = word.text.split_once('[') else { return false };
-    word.is_known() && (index.contains("$(") || index.contains('`'))
 }
 
 /// Returns the program that the first line of a script names, or a shell.

@@ -287,7 +287,9 @@ impl<'c> Arguments<'c> {
 
     /// Returns whether it is a `git clean` that deletes.
     pub(super) fn is_git_clean(&self) -> bool {
-        self.has("-f") && matches!(self.operands.first(), Some(word) if word.text == "clean")
+        self.program.as_deref() == Some("git")
+            && self.has("-f")
+            && matches!(self.operands.first(), Some(word) if word.text == "clean")
     }
 
     /// Returns the operands that may be files: a subcommand is none.

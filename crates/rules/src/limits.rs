@@ -8,7 +8,7 @@ pub(super) const MOST_PATHS: usize = 30_000;
 pub(super) const MOST_BYTES: usize = 16 << 20;
 /// The longest path that the system takes.
 pub(super) const LONGEST_PATH: usize = 4096;
-/// How deep groups, defaults of variables and quoted texts are followed into one another.
+/// How deep groups and defaults of variables are followed into one another.
 pub(super) const DEEPEST: usize = 4;
 
 /// Why a call can't be checked.

@@ -163,7 +163,7 @@ impl Finder<'_, '_> {
             let here = used.with_text(".");
             match self.own_search {
                 Some(search) if self.given.has("-delete") => self.add_found(search, &here)?,
-                None if program == "git" && self.given.is_git_clean() => self.add(&here, false)?,
+                None if self.given.is_git_clean() => self.add(&here, false)?,
                 _ => {}
             }
         }
