@@ -7,8 +7,6 @@
 
 pub mod patch;
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 // The build script takes the rows from files of `data`; their heads describe the form.
@@ -117,18 +115,22 @@ impl Toolset {
     pub fn kinds(self, name: &str, payload: &JsonObject) -> Vec<String> {
         let own = self.tools.iter().find(|tool| tool.names.contains(&name));
         let known = own.or(tool_named(name)).unwrap_or(&NO_TOOL);
-        let mut all: Vec<String> = Vec::new();
+        let mut kinds: Vec<String> = Vec::new();
         for kind in known.kinds {
-            all.push((*kind).to_owned());
+            kinds.push((*kind).to_owned());
         }
         if own.is_none() {
-            all.extend(self.server_names(name, payload));
+            kinds.extend(self.server_names(name, payload));
         }
         for other in other_names(name) {
-            all.push(other.to_owned());
+            kinds.push(other.to_owned());
         }
-        let mut seen = BTreeSet::from([name.to_owned()]);
-        all.retain(|kind| seen.insert(kind.clone()));
+        let mut all = Vec::new();
+        for kind in kinds {
+            if kind != name && !all.contains(&kind) {
+                all.push(kind);
+            }
+        }
         all
     }
 
