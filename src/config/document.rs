@@ -202,8 +202,9 @@ impl Document {
             self.reader.report(key, warning);
         }
         let groups = &Arc::clone(&self.groups);
-        let matcher = (Matcher::everything(), None);
-        let mut place = Place { event, matcher, when: None, defaults, groups };
+        let matcher = Matcher::everything();
+        let mut place =
+            Place { event, matcher, matcher_location: None, when: None, defaults, groups };
         for item in items {
             if event.contract().tool_matched {
                 self.entry(item, &mut place);
@@ -253,8 +254,9 @@ impl Document {
         }
         let errors = self.reader.errors();
         let Some(keys) = self.reader.value::<EntryKeys<'_>>(node, "") else { return };
-        let location = keys.fields.get("matcher").map(|matcher| self.reader.location(matcher));
-        place.matcher = (keys.matcher.unwrap_or_else(Matcher::everything), location);
+        let written = keys.fields.get("matcher");
+        place.matcher_location = written.map(|matcher| self.reader.location(matcher));
+        place.matcher = keys.matcher.unwrap_or_else(Matcher::everything);
         place.when = keys.when.map(Arc::new);
         let Some(EntryHooks(hooks)) = keys.hooks else { return };
         let items = match &hooks.value {
@@ -293,8 +295,8 @@ pub fn hooks_block(reader: &mut Reader, node: &Node) -> Vec<Hook> {
     document.config.hooks
 }
 
-/// Returns the key below which another one belongs: a parameter of http, mcp and model hooks, or what
-/// a matcher entry has from its hooks.
+/// Returns the key below which another one belongs: `with` for a parameter of http, mcp and model hooks,
+/// `hooks` for a key that hooks have.
 pub(super) fn parent_of(key: &str) -> Option<&'static str> {
     match key {
         "api" | "api_key" | "arguments" | "headers" | "model" | "prompt" | "secret" | "server"

@@ -26,8 +26,8 @@ use crate::wire::Mode;
 /// The parts that a hook takes over from its place in the file.
 pub(super) struct Place<'a> {
     pub(super) event: Event,
-    /// The matcher, and where it is written.
-    pub(super) matcher: (Matcher, Option<Location>),
+    pub(super) matcher: Matcher,
+    pub(super) matcher_location: Option<Location>,
     pub(super) when: Option<Arc<Condition>>,
     pub(super) defaults: &'a Defaults<'a>,
     pub(super) groups: &'a Arc<Groups>,
@@ -167,7 +167,7 @@ pub(super) fn read_argv(reader: &mut Reader, node: &Node) -> Option<Vec<String>>
 
 fn key_locations(reader: &Reader, fields: &Fields<'_>, place: &Place<'_>) -> KeyLocations {
     let mut places = Vec::new();
-    if let Some(location) = &place.matcher.1 {
+    if let Some(location) = &place.matcher_location {
         places.push(("matcher", location.clone()));
     }
     for (name, _, value) in fields.iter() {
@@ -242,8 +242,14 @@ impl Hook {
     /// Returns a hook of the given event and type with every setting at its default.
     pub fn new(event: Event, kind: impl Into<String>, command: Command) -> Self {
         let (defaults, groups) = (Defaults::default(), Arc::default());
-        let matcher = (Matcher::everything(), None);
-        let place = Place { event, matcher, when: None, defaults: &defaults, groups: &groups };
+        let place = Place {
+            event,
+            matcher: Matcher::everything(),
+            matcher_location: None,
+            when: None,
+            defaults: &defaults,
+            groups: &groups,
+        };
         let (keys, own) = (HookKeys::default(), OwnKeys::default());
         let hook = Self::of_keys(keys, own, &place, Location::default());
         Self { kind: kind.into(), command: Some(command), ..hook }
@@ -262,7 +268,7 @@ impl Hook {
         let environment = keys.inherit_env.or_else(|| defaults.inherit_env.clone());
         Self {
             event: place.event,
-            matcher: place.matcher.0.clone(),
+            matcher: place.matcher.clone(),
             kind: keys.kind.map(Filled::into_text).unwrap_or_default(),
             command: None,
             args: keys.args.unwrap_or_default(),

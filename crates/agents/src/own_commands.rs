@@ -27,8 +27,8 @@ pub const FOR_A_PERSON: &[(&str, &[&str])] = &[
     ("init --from", &["--user"]),
 ];
 
-/// The options and names with which `init` changes a file that is there, or writes hooks that it
-/// does not bring. What `init --user` brings denies and asks alone, and it overwrites nothing.
+/// The options and names with which `init` changes a file or writes hooks from elsewhere. Plain
+/// `init --user` is for anyone: it overwrites nothing, and its rules only deny and ask.
 const CHANGES_OF_INIT: &[&str] = &[
     "--remove", "--output", "approve", "budget", "commit-message", "databases", "force-push",
     "format", "keep-secrets", "log", "main-branch", "mcp-allow-list", "notify", "everyday",

@@ -93,10 +93,7 @@ impl<'v> Plan<'v> {
         plan.settle_changes(verdict);
         plan.settle_decision();
         if plan.reason.trim().is_empty() && plan.denies() {
-            // Only of a hook in force the mode is not reported.
-            let denies =
-                |hook: &&HookReport| hook.decision == Some(Decision::Deny) && hook.mode.is_none();
-            plan.reason = match verdict.hooks.iter().find(denies) {
+            plan.reason = match verdict.hooks.iter().find(|hook| denies_in_force(hook)) {
                 Some(HookReport { name, source, .. }) => {
                     format!("denied by hook `{name}` ({source}), which gave no reason")
                 }
@@ -325,4 +322,9 @@ impl<'v> Plan<'v> {
             self.note("cannot end the turn");
         }
     }
+}
+
+/// Returns whether a hook denies and its answer counts: only hooks that are tried out report a mode.
+fn denies_in_force(hook: &HookReport) -> bool {
+    hook.decision == Some(Decision::Deny) && hook.mode.is_none()
 }

@@ -107,8 +107,11 @@ fn rivals(check: &Check) -> Vec<Diagnostic> {
         if !answers_other_commands(rule) {
             continue;
         }
-        let first = first.get_or_insert(rule);
-        if rule.event == first.event && rule.location != first.location {
+        let Some(first) = first else {
+            first = Some(rule);
+            continue;
+        };
+        if rule.event == first.event {
             let (own, other, place) = (rule.label(), first.label(), &first.location);
             let what = format!(
                 "`{own}` answers the calls that `{other}` ({place}) allows, and vice versa"

@@ -232,8 +232,8 @@ fn read_native(reader: &mut Reader, keys: &CaseKeys<'_>) -> Option<NativeCall> {
             reader.refuse(payload, problem)
         }
         Err(error) => {
-            let hint = "write all that the agent writes to standard input; if that does not name the event, \
-                        add it to the case: `event: PreToolUse`";
+            let hint = "write all that the agent writes to standard input; if that does not name \
+                        the event, add it to the case: `event: PreToolUse`";
             reader.refuse_with_hint(payload, error.to_string(), hint)
         }
     }

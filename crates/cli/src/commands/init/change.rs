@@ -16,19 +16,16 @@ use hookexec_setup::settings::store;
 use crate::console::report::push_diff;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
-/// The last line if the hooks file is as it was.
-pub(super) const UNCHANGED: &str = "nothing was changed\n";
-
 /// Adds recipes to the hooks file of `layer` at `path`, which messages call `shown`, and removes the hooks
-/// that `remove` names. Returns what was done. It changes all or nothing, and nothing of a file that can't
-/// be loaded.
+/// that `remove` names. Returns what was done, and whether the file changed. It changes all or nothing, and
+/// nothing of a file that can't be loaded.
 pub(super) fn apply(
     path: &Path,
     shown: &str,
     add: &[String],
     remove: &[String],
     layer: Layer,
-) -> Result<String, CommandError> {
+) -> Result<(String, bool), CommandError> {
     let _lock = lock()?;
     let old = store::read(path).or_usage(unreadable(path))?;
     if old.is_none() && add.is_empty() {
@@ -56,7 +53,7 @@ pub(super) fn apply(
         text = removed(shown, &text, remove)?;
     }
     if text == old_text {
-        return Ok(said + UNCHANGED);
+        return Ok((said + "nothing was changed\n", false));
     }
     Config::from_yaml(&text, shown)?;
     if !add.is_empty() {
@@ -70,7 +67,7 @@ pub(super) fn apply(
     store::write(path, old.as_deref(), &new).or_usage(unwritable(path))?;
     let _ = writeln!(said, "{} {shown}:", if old.is_some() { "changed" } else { "wrote" });
     push_diff(&mut said, "  ", &old_text.replace('\r', ""), &text.replace('\r', ""));
-    Ok(said)
+    Ok((said, true))
 }
 
 /// Waits until no other process changes a hooks file or its cases.

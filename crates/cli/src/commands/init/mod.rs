@@ -40,7 +40,8 @@ const PROJECTS_FILES: [(&str, &str); 2] = [
 /// Writes a `hooks.yaml` with its tests, or adds recipes to one
 ///
 /// Without a name it writes a commented `hooks.yaml` and its tests, `hooks.test.yaml`. It overwrites
-/// no file. With names it adds these hooks to the `hooks.yaml` here, in place, or writes one with them alone.
+/// no file. With names it adds these hooks to the `hooks.yaml` here, in place, or writes one with
+/// them alone.
 ///
 /// A model that works in the project can change the project's hooks. With `--user` the files go to
 /// your own layer, which counts in every project and which no project can change.
@@ -134,8 +135,9 @@ impl Args {
         let near = if self.user { Ok(&*path) } else { path.strip_prefix(directory) };
         let shown = near.unwrap_or(&path).display().to_string();
         let layer = if self.user { Layer::User } else { Layer::Project };
-        let mut said = change::apply(&path, &shown, &self.names, &self.remove, layer)?;
-        if said.ends_with(change::UNCHANGED) {
+        let (mut said, is_changed) =
+            change::apply(&path, &shown, &self.names, &self.remove, layer)?;
+        if !is_changed {
             return output::print(&said);
         }
         if path.with_file_name(CASES).exists() {
