@@ -270,6 +270,9 @@ fn what_never_happens_is_warned_of() {
         ("{ type: rule, deny: no, files: [secrets] }", "`secrets` is not the group `@secrets`"),
         ("{ type: rule, deny: no, any: [{ commands: [sends] }] }", "write `\"@sends\"`"),
         ("{ type: rule, deny: no, files: [secret] }", ""),
+        ("{ type: rule, deny: no, commands: [git push --froce] }", "mean `--force`?"),
+        ("{ type: rule, deny: no, commands: [git push --forc] }", ""),
+        ("{ type: rule, deny: no, commands: [git push !--push-opt=x|--dry-urn] }", "`--dry-run`?"),
         (
             "{ type: rule, deny: no, commands: [curl -X=POST], except: { files: ['http://localhost'] } }",
             "takes nothing away",

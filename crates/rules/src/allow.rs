@@ -71,7 +71,7 @@ impl Case<'_> {
             for given in &read.commands {
                 self.check_exceptions(given)?;
             }
-            return self.check_excepted_files(&self.mentions()?);
+            return self.check_excepted_files(&self.mentions(None)?);
         }
         let (sets, of_files): (Vec<_>, Vec<_>) =
             sets.into_iter().partition(|set| !set.commands.is_empty());
@@ -94,7 +94,7 @@ impl Case<'_> {
         if !self.read.tool.is_of_files() {
             return refused("the rule is for tools that only use files, and this one may do more");
         }
-        let mentions = self.mentions()?;
+        let mentions = self.mentions(None)?;
         if mentions.is_empty() {
             return refused("the call names no file");
         }
@@ -121,7 +121,7 @@ impl Case<'_> {
             return refused(format!("{} is another program elsewhere", name_of(given)));
         }
         self.check_exceptions(given)?;
-        let mentions = self.mentions_of(at)?;
+        let mentions = self.mentions(Some(at))?;
         if !needs_no_pattern(given) {
             self.check_listed(sets, at, &mentions)?;
         }

@@ -165,7 +165,7 @@ impl<'c> Case<'c> {
         if let Some(pattern) = self.exception(at) {
             return Ok(excepted(&shown(given), &pattern.written));
         }
-        let mentions = self.mentions_of(at)?;
+        let mentions = self.mentions(Some(at))?;
         if !set.targets.is_empty() {
             let may_be = given.command.frame.more && given.may_have_targets()
                 || given.command.hidden != Hidden::Nothing && !fit.is_yes();
@@ -187,17 +187,8 @@ impl<'c> Case<'c> {
         })
     }
 
-    /// Returns the files of a call, or none if no condition is about files.
-    pub(super) fn mentions(&self) -> Checked<Vec<&'c Mention>> {
-        self.files_asked_for(None)
-    }
-
-    /// Returns the files of one command.
-    pub(super) fn mentions_of(&self, command: usize) -> Checked<Vec<&'c Mention>> {
-        self.files_asked_for(Some(command))
-    }
-
-    fn files_asked_for(&self, command: Option<usize>) -> Checked<Vec<&'c Mention>> {
+    /// Returns the files of a call, or of one command; none if no condition is about files.
+    pub(super) fn mentions(&self, command: Option<usize>) -> Checked<Vec<&'c Mention>> {
         for set in self.rule.sets.iter().chain([&self.rule.except]) {
             if set.names_files() || !set.targets.is_empty() {
                 return Ok(self.read.mentions(command)?.iter().collect());

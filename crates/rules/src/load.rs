@@ -10,12 +10,13 @@ use hookexec_files::kinds::At;
 use hookexec_files::node::Node;
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind as _;
+use hookexec_files::suggest;
 
 use super::groups::{Groups, is_group, shipped};
 use super::judge::{Answer, Conditions, Rule};
 use super::keys::{Items, RuleKeys, SetKeys, Sets, Uncertain};
 use super::paths::{Machine, PathList, PathPattern};
-use super::pattern::{ListedPattern, Mistake, mistake};
+use super::pattern::{ListedPattern, Mistake, Pattern, mistake};
 use super::tools::ToolName;
 use super::uses::Touch;
 use crate::names::FILE_KINDS;
@@ -242,8 +243,8 @@ impl Loading<'_> {
     }
 }
 
-/// Returns a warning for each word of a rule that is the name of a group without its `@`, for each group
-/// that takes the place of a shipped one, for `commands` beside a matcher of tools that run none, and for
+/// Returns a warning for each word of a rule that is the name of a group without its `@`, for each option
+/// that is nearly a known one, for each group that takes the place of a shipped one, for `commands` beside a matcher of tools that run none, and for
 /// an address in `except` that takes nothing away.
 pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
     if hook.kind != "rule" {
@@ -303,7 +304,12 @@ fn runs_no_command(name: &str) -> bool {
 }
 
 fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {
+    let pattern = Pattern::parse(&item.value, &Groups(own)).ok();
     for word in item.value.split([' ', '|', '!']) {
+        if let Some(known) = pattern.as_ref().and_then(|pattern| pattern.nearly(word)) {
+            let problem = Diagnostic::warning(format!("no known option is `{word}`"));
+            return Some(problem.hint(suggest::question(known)));
+        }
         if is_group(word) && own.get(word).is_some() && shipped(word).is_some() {
             let message =
                 format!("`{word}` is the group of this file, without what the shipped one has");

@@ -281,6 +281,16 @@ impl Pattern {
         self.other || self.programs.contains(&Cow::Borrowed("*"))
     }
 
+    /// Returns the known option that an unknown one is nearly equal to.
+    pub(super) fn nearly(&self, option: &str) -> Option<&'static str> {
+        let name = option.split('=').next().unwrap_or_default();
+        if !name.starts_with("--") {
+            return None;
+        }
+        let mut programs = self.programs.iter();
+        programs.find_map(|program| self.row(program).nearly(name))
+    }
+
     /// Refuses a subcommand that the program does not have.
     pub(super) fn check_subcommand(&self) -> Result<(), Mistake> {
         let [program] = &self.programs[..] else { return Ok(()) };

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use super::uses::{Touch, Use, Which};
 use hookexec_calls::{Word, base_name, runs_commands};
 use hookexec_files::glob::{glob, glob_any_case, one_fits};
+use hookexec_files::suggest;
 
 include!(concat!(env!("OUT_DIR"), "/options.rs"));
 
@@ -172,6 +173,17 @@ impl Row {
         let mut values = self.values.iter();
         one_fits(self.known_names(), option)
             || values.any(|value| value.strip_prefix('!') == Some(option))
+    }
+
+    /// Returns the known long option that a name is nearly equal to, if it begins none.
+    pub(super) fn nearly(&self, option: &str) -> Option<&'static str> {
+        let mut names: Vec<&'static str> = self.known_names().collect();
+        names.extend(self.harmless.iter().chain(&self.harmless_behind));
+        if names.iter().any(|name| name.starts_with(option) || glob(name, option)) {
+            return None;
+        }
+        names.retain(|name| name.starts_with("--"));
+        suggest::closest(option, names)
     }
 
     /// Returns the only long option that begins with `beginning`, if there is only one.

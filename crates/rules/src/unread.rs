@@ -40,8 +40,9 @@ impl Alternative {
             Self::Variable(name) => name == "*",
             Self::Word(name) => words.iter().any(|word| glob_any_case(name, word)),
             Self::Option(name, value) => {
+                // A value may be several words, and have letters that are in none.
                 if let Some(value) = value
-                    && !holds_value(text, value)
+                    && !glob(&format!("*{}*", value.replace(is_other, "*")), text)
                 {
                     return false;
                 }
@@ -52,11 +53,6 @@ impl Alternative {
             }
         }
     }
-}
-
-/// Returns whether a text may hold a value, which may be several words, and letters that are in none.
-fn holds_value(text: &str, value: &str) -> bool {
-    glob(&format!("*{}*", value.replace(is_other, "*")), text)
 }
 
 /// Returns whether a letter stands in no word of a text that can't be read.
