@@ -6,7 +6,7 @@ use super::names::{
     HARMLESS_VARIABLES, INTERPRETERS, PRINTERS, REPLACED, SETTERS, SHELLS, SPECIAL_VARIABLES,
 };
 use super::wrappers::{Inner, Run, runs_commands};
-use crate::shell::next_expansion;
+use crate::shell::{UNKNOWN, hidden, next_expansion};
 
 /// Returns whether a program is a shell whose text is read.
 pub fn is_shell(program: &str) -> bool {
@@ -150,12 +150,11 @@ fn test_evaluates(words: &[Word]) -> bool {
     for word in words {
         let may_be_test = word.certainty == Certainty::Unknown && word.text.starts_with(['$', '`']);
         let known = &word.text[..word.known];
-        let is_operator = if word.is_known() || !known.starts_with('-') {
-            ARITHMETIC.contains(&known)
-        } else {
-            // Without arguments `-e$@q` is `-eq`.
-            ARITHMETIC.iter().any(|one| one.starts_with(known))
-        };
+        // Without arguments `-e$@q` and `$@-eq` are `-eq`.
+        let plain = hidden(&word.text).replace(UNKNOWN, "");
+        let may_become = !word.is_known() && known.starts_with('-');
+        let is_operator = ARITHMETIC.contains(&&*plain)
+            || may_become && ARITHMETIC.iter().any(|one| one.starts_with(known));
         if is_operator {
             operators += 1;
             continue;

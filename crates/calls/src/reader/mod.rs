@@ -186,10 +186,13 @@ impl<'t, 'f> Reader<'t, 'f> {
     /// Skips blanks, continued lines and a comment.
     fn blanks(&mut self) -> Read<()> {
         loop {
+            let before = self.previous();
             match self.peek() {
                 Some(b' ' | b'\t') => self.at += 1,
                 Some(b'\\') if self.eat("\\\n") => {
-                    if self.has("#") || self.has("\\\n") || self.rest().is_empty() {
+                    // The two of `$(` and `(` begin arithmetic.
+                    let is_joined = before == Some(b'(') && self.has("(");
+                    if is_joined || self.has("#") || self.has("\\\n") || self.rest().is_empty() {
                         return Err(Unread);
                     }
                 }
