@@ -128,7 +128,7 @@ impl<'c> Arguments<'c> {
                 self.operands.extend(&words[at + 1..]);
                 return;
             }
-            if sure.starts_with('-') && sure != "-" {
+            if is_option(sure) {
                 at = self.option(at);
             } else {
                 self.operands.push(word);
@@ -216,8 +216,8 @@ impl<'c> Arguments<'c> {
     fn value_behind(&self, at: usize) -> (Value<'c>, usize) {
         let Some(word) = self.command.words.get(at + 1) else { return (None, at + 1) };
         let text = word.text.as_str();
-        let is_option = text.len() > 1 && text.starts_with('-') && text != "--";
-        (Some((word, text)), if is_option { at + 1 } else { at + 2 })
+        let looks_like_option = is_option(text) && text != "--";
+        (Some((word, text)), if looks_like_option { at + 1 } else { at + 2 })
     }
 
     fn add(&mut self, name: impl Into<Cow<'c, str>>, at: usize, value: Value<'c>) {
@@ -297,6 +297,11 @@ impl<'c> Arguments<'c> {
         let skipped = usize::from(self.row.has_subcommands && !self.operands.is_empty());
         &self.operands[skipped..]
     }
+}
+
+/// Returns whether a word begins like an option: `- x` is an item of a list.
+fn is_option(text: &str) -> bool {
+    matches!(text.strip_prefix('-'), Some(rest) if !rest.is_empty() && !rest.starts_with(char::is_whitespace))
 }
 
 /// Returns the base name of a program, if its last part is known: that of `"$DIR"/x` is `x`.

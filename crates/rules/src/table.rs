@@ -170,7 +170,7 @@ impl Row {
 
     /// Returns whether a row says something of an option: `!-x` says that it takes no value.
     pub(super) fn names(&self, option: &str) -> bool {
-        let mut values = self.values.iter();
+        let mut values = self.values.iter().chain(&OTHERS.values);
         one_fits(self.known_names(), option)
             || values.any(|value| value.strip_prefix('!') == Some(option))
     }
