@@ -397,17 +397,6 @@ fn holds_variable(text: &str, pattern: &str) -> bool {
 /// Returns whether a command has an option, however it is written.
 fn has_option(name: &str, value: Option<&str>, given: &Arguments<'_>) -> bool {
     let row = &given.row;
-    // The value of a letter may stand right behind it: `-DskipTests` is `-D=skipTests`.
-    if let Some((letter, rest)) = name.split_at_checked(2)
-        && value.is_none()
-        && !rest.is_empty()
-        && !letter.ends_with('-')
-        && !row.long
-        && row.takes_value(letter)
-    {
-        return has_option(letter, Some(rest), given)
-            || has_option(letter, Some(&format!("{rest}=*")), given);
-    }
     for option in &given.options {
         let fits_value = match (value, option.value) {
             (None, _) => true,
@@ -466,7 +455,11 @@ fn may_be(name: &str, option: &GivenOption<'_>, row: &Row) -> bool {
     if written == row.first_name(name) || !row.is_known && is_cluster_with(written, name) {
         return true;
     }
-    written.starts_with("--") && written.len() > 3 && row.begins(written, name)
+    // The whole name of another option is not a beginning.
+    written.starts_with("--")
+        && written.len() > 3
+        && !row.names(written)
+        && row.begins(written, name)
 }
 
 /// Returns whether a word is a cluster of letters with that of an option.

@@ -10,6 +10,7 @@ use super::arguments::Arguments;
 use super::groups::{Groups, is_group, shipped};
 use super::listed::is_run_as;
 use super::table::Row;
+use crate::names::RUNNERS;
 use hookexec_calls::{Hidden, Word};
 use hookexec_files::glob::{glob, glob_any_case};
 
@@ -203,7 +204,18 @@ impl Pattern {
                 continue;
             }
             for text in groups.expanded(text)? {
-                alternatives.push(Alternative::of(text));
+                let mut letters = self.letters(&text);
+                match letters.len() {
+                    0 => alternatives.push(Alternative::of(text)),
+                    1 => alternatives.append(&mut letters[0].alternatives),
+                    _ if written.contains(['|', '@', '!']) => {
+                        alternatives.push(Alternative::of(text));
+                    }
+                    _ => {
+                        self.words.append(&mut letters);
+                        return Ok(());
+                    }
+                }
             }
         }
         if !excluded.is_empty() {
@@ -223,6 +235,36 @@ impl Pattern {
         }
         self.words.push(PatternWord { alternatives });
         Ok(())
+    }
+
+    /// Returns the words for the options that are written as one: those of `-r -f` for `-rf`. Behind a
+    /// letter that takes a value the rest is the value: `-DskipTests` is also `-D skipTests=true`.
+    fn letters(&self, cluster: &str) -> Vec<PatternWord> {
+        let mut found = Vec::new();
+        let mut rows = self.programs.iter().map(|program| self.row(program));
+        let (Some(row), Some(letters)) = (rows.next(), cluster.strip_prefix('-')) else {
+            return found;
+        };
+        let is_one = letters.starts_with('-') || letters.contains('*') || letters.len() < 2;
+        if is_one || row.long || !row.is_known || row.names(cluster) {
+            return found;
+        }
+        for (start, letter) in letters.char_indices() {
+            let (name, rest) = (format!("-{letter}"), &letters[start + letter.len_utf8()..]);
+            let takes_value = row.takes_value(&name);
+            let name = Cow::<str>::Owned(name);
+            let mut alternatives = Vec::new();
+            if takes_value && !rest.is_empty() {
+                for value in [rest.to_owned(), format!("{rest}=*")] {
+                    alternatives.push(Alternative::Option(name.clone(), Some(Cow::Owned(value))));
+                }
+                found.push(PatternWord { alternatives });
+                break;
+            }
+            alternatives.push(Alternative::Option(name, None));
+            found.push(PatternWord { alternatives });
+        }
+        found
     }
 
     /// Returns the last word if it is an option that takes a value, and has none.
@@ -294,6 +336,10 @@ impl Pattern {
     /// Refuses a subcommand that the program does not have.
     pub(super) fn check_subcommand(&self) -> Result<(), Mistake> {
         let [program] = &self.programs[..] else { return Ok(()) };
+        // `pnpm lint` runs a script of the project.
+        if RUNNERS.contains(&&**program) {
+            return Ok(());
+        }
         let Some(first) = self.words.iter().find(|word| word.is_operand() || word.is_any()) else {
             return Ok(());
         };
