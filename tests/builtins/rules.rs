@@ -108,6 +108,76 @@ async fn a_pattern_names_a_program_and_words() {
 }
 
 #[tokio::test]
+async fn a_cluster_of_a_pattern_is_each_of_its_letters() {
+    check(
+        "{ type: rule, allow: true, commands: ['rm -rf build', 'tar -xzf x.tgz', 'java -jar app.jar', 'git commit -am *', 'mvn -DskipTests install'] }
+        allow rm -rf build
+        allow rm -r -f build
+        - rm -r build
+        - rm -rf other
+        allow tar -xzf x.tgz
+        - tar -xzf y.tgz
+        allow java -jar app.jar
+        - java -jar other.jar
+        allow git commit -am x
+        allow mvn -DskipTests install
+        - mvn -Dexec.executable=x install
+        { type: rule, deny: no, commands: ['git clean -fd|-fx', 'mvn -DskipTests|-Dmaven.test.skip', 'rm !-rf'] }
+        deny git clean -f -d
+        - git clean -f
+        deny mvn -Dmaven.test.skip=true install
+        - rm -rf x
+        deny rm -r x",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_looks_like_an_option_may_be_none() {
+    check(
+        "{ type: rule, deny: no, commands: ['git commit --no-verify', 'gh issue -f'] }
+        deny git commit -nm x
+        deny git commit -m x -m '-n'
+        - git commit -m 'feat: x' -m '- add new thing'
+        - gh issue create --title x --body '- fix for prod'
+        { type: rule, deny: no, commands: ['pip install !-r', 'remove-item !-WhatIf'] }
+        - pip install -q --upgrade -r r.txt
+        deny pip install -q x
+        deny pip install --log -r x
+        - remove-item x -Recurse -WhatIf
+        { type: rule, deny: no, commands: ['yarn --extra-index-url'] }
+        - yarn eslint src --ext .ts
+        deny yarn add --extra x
+        { type: rule, deny: no, commands: ['pnpm lint'] }
+        deny pnpm lint",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_may_be_excepted_is_asked_about() {
+    check(
+        "{ type: rule, deny: no, commands: ['rm -r'], except: { files: [build] } }
+        - rm -rf build
+        ask find . -name build | xargs rm -rf
+        deny xargs rm -rf /etc
+        { type: rule, deny: no, commands: [curl], files: ['*://**', '!http://localhost'] }
+        - curl http://localhost:80/x
+        ask curl \"http://localhost:$PORT/x\"
+        deny curl \"http://a.b:$PORT/x\"
+        { type: rule, deny: no, commands: ['terraform apply'], files: ['/**', '!sandbox'] }
+        - terraform -chdir=sandbox apply
+        deny terraform -chdir=live apply",
+    )
+    .await;
+    let rule = "{ type: rule, ask: x, tools: [fetch], except: { files: ['https://a.b'] } }";
+    for (address, expected) in [("https://a.b/x", "-"), ("https://c.d", "ask")] {
+        let call = Input::call("WebFetch").arg("url", address).arg("prompt", "all");
+        assert_eq!(Machine::new().decision(rule, call).await.0, expected, "{address}");
+    }
+}
+
+#[tokio::test]
 async fn words_of_a_pattern_may_be_open_or_excluded() {
     check(
         "{ type: rule, ask: sure?, commands: ['env !*', 'kubectl * delete|drain', 'mkfs*', 'echo * $*TOKEN*'] }

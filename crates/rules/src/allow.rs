@@ -212,6 +212,14 @@ impl Case<'_> {
         self.project().iter().any(|place| own.contains(place))
     }
 
+    /// Returns whether a call names files, and `except` names all of them.
+    pub(super) fn has_only_excepted_files(&self) -> Checked<bool> {
+        let (read, except) = (self.read, &self.rule.except);
+        let mentions = self.mentions(None)?;
+        let mut others = mentions.iter().filter(|one| !file_is_listed(read, except, one));
+        Ok(except.names_files() && !mentions.is_empty() && others.next().is_none())
+    }
+
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {
         let (program, is_open) =
             (given.program.as_deref().unwrap_or_default(), given.is_expanded());

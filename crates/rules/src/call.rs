@@ -388,12 +388,14 @@ pub(super) fn is_dir(path: &Path) -> bool {
 /// Returns the directory that a program goes to by its own option.
 fn moved_to(given: &Arguments<'_>) -> Option<Word> {
     let program = given.program.as_deref()?;
-    if !["git", "make", "gmake", "ninja", "tar", "gtar", "bsdtar"].contains(&program) {
-        return None;
-    }
-    let option = given.options.iter().find(|option| {
-        option.word.text.starts_with("-C") || option.word.text.starts_with("--directory")
-    })?;
+    let names = match program {
+        "git" | "make" | "gmake" | "ninja" | "tar" | "gtar" | "bsdtar" => ["-C", "--directory"],
+        "terraform" | "tofu" => ["-chdir", "--chdir"],
+        _ => return None,
+    };
+    let mut options = given.options.iter();
+    let option =
+        options.find(|option| names.iter().any(|name| option.word.text.starts_with(name)))?;
     // `git diff -C` is about copies.
     if program == "git" && option.operands_before > 0 {
         return None;

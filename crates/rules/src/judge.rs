@@ -11,13 +11,14 @@ use super::fit::{Fit, shown};
 use super::implied::with_implied;
 use super::keys::{Otherwise, Uncertain};
 use super::mentions::Mention;
-use super::paths::{Here, Machine, PathList, holder, names};
+use super::paths::{Here, Machine, PathList, holder, names, take_away};
 use super::pattern::{ListedPattern, Pattern};
 use super::place::Scene;
 use super::tools::ToolName;
 use super::uses::Touch;
 use hookexec::registry::BuiltinError;
 use hookexec::{Call, Input, Output};
+use hookexec_calls::shell::{UNKNOWN, hidden};
 use hookexec_calls::{Hidden, Reading};
 use hookexec_files::text::shortened;
 
@@ -143,6 +144,9 @@ impl<'c> Case<'c> {
             if set.names_files() {
                 return self.files(set, None);
             }
+            if self.has_only_excepted_files()? {
+                return Ok(Fit::Excepted("its files are excepted".to_owned()));
+            }
             return Ok(Fit::Yes("the tool".to_owned()));
         }
         let mut best = Fit::No;
@@ -215,10 +219,13 @@ impl<'c> Case<'c> {
     /// it does: `git push -f 2>/tmp/x`.
     fn lies_in_exceptions(&self, given: &Arguments<'_>, mentions: &[&Mention]) -> Fit {
         let Conditions { files, targets, .. } = &self.rule.except;
-        if files.is_empty() && targets.is_empty() || given.command.frame.more {
+        if files.is_empty() && targets.is_empty() {
             return Fit::No;
         }
         let mut fit = Fit::No;
+        if given.command.frame.more && given.may_have_targets() {
+            fit = Fit::Unknown(shown(given));
+        }
         for mention in mentions {
             if !mention.is_target {
                 continue;
@@ -305,7 +312,11 @@ impl<'c> Case<'c> {
                 }
                 (None, None) => continue,
             };
-            if !mention.unsure {
+            // A `!` may take an address away of which not all is known: `http://localhost:$PORT`.
+            let is_unknown = hidden(&mention.shown).contains(UNKNOWN);
+            let mut paths = mention.paths.iter();
+            let may_be_taken = is_unknown && paths.any(|path| take_away(&set.files, path));
+            if !mention.unsure && !may_be_taken {
                 return Ok(Fit::Yes(how));
             }
             best = best.or(Fit::Unknown(mention.shown.clone()));
