@@ -13,9 +13,12 @@
 mod arguments;
 pub mod code;
 mod command;
+pub mod expand;
 mod files;
 mod finder;
 mod history;
+pub mod limits;
+pub mod place;
 mod powershell;
 mod reader;
 pub mod shell;

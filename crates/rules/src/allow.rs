@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use super::arguments::Arguments;
-use super::call::{CallReading, is_dir};
-use super::expand::is_rest_of_path;
+use super::call::CallReading;
 use super::fit::{Fit, shown};
 use super::implied::runs;
 use super::judge::{Case, Checked, Conditions, no_opinion, quoted};
 use super::keys::Otherwise;
 use super::listed::wrapped_words;
 use super::mentions::Mention;
-use super::paths::{Here, holder, names, rooted};
+use super::paths::{Here, holder, names};
 use super::pattern::{Pattern, PatternWord};
 use super::uses::Touch;
 use hookexec::Output;
 use hookexec::registry::BuiltinError;
+use hookexec_calls::expand::is_rest_of_path;
+use hookexec_calls::place::{is_dir, rooted};
 use hookexec_calls::{Certainty, Hidden, Redirection, SimpleCommand, Word};
 
 /// The reason for a text that can't be read.

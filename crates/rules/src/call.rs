@@ -10,11 +10,11 @@ use super::arguments::Arguments;
 use super::fit::Fit;
 use super::judge::{Checked, quoted};
 use super::mentions::{self, Mention};
-use super::paths::{Here, PathPattern, is_only_wild, names, real, rooted, take_away};
-use super::place::{Place, Places, Scene};
+use super::paths::{Here, PathPattern, is_only_wild, names, real, take_away};
 use super::tool_files;
 use super::tools::CalledTool;
 use hookexec::Input;
+use hookexec_calls::place::{Place, Places, Scene, is_dir, rooted};
 use hookexec_calls::shell::UNKNOWN;
 use hookexec_calls::wildcard::{Part, has_wildcard};
 use hookexec_calls::{Certainty, Finder, Reading, SimpleCommand, Word};
@@ -379,10 +379,6 @@ fn at(bases: &BTreeSet<PathBuf>, rest: &str) -> Vec<String> {
         paths.push(Platform::HERE.rooted(&path).into_owned());
     }
     paths
-}
-
-pub(super) fn is_dir(path: &Path) -> bool {
-    Platform::HERE.native(path).is_dir()
 }
 
 /// Returns the directory that a program goes to by its own option.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use hookexec_calls::limits::DEEPEST;
 use hookexec_files::suggest;
 
-use super::limits::DEEPEST;
 use super::pattern::{Mistake, mistake};
 use hookexec::config::Groups as OwnGroups;
 

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
 use super::groups::shipped;
-use super::limits::MOST_PATHS;
-use super::place::items_of;
 use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
+use hookexec_calls::limits::MOST_PATHS;
+use hookexec_calls::place::items_of;
 use hookexec_calls::shell::{UNKNOWN, hidden, quoted_words};
 use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql};
 use hookexec_files::glob::{glob, has_part};

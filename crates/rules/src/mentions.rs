@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::arguments::Arguments;
-use super::call::is_dir;
 use super::implied::is_awk;
 use super::judge::Checked;
-use super::place::Place;
 use super::texts::Texts;
 use super::uses::{Touch, UsedWord, uses};
 use crate::names::{CHANGING_CODE, SINKS};
+use hookexec_calls::place::{Place, is_dir};
 use hookexec_calls::shell::add_words;
 use hookexec_calls::tools::patch;
 use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};

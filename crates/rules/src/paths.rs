@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::call::CallReading;
-use super::expand::is_rest_of_path;
 use super::pattern::Mistake;
 use hookexec_calls::Surroundings;
+use hookexec_calls::expand::is_rest_of_path;
+use hookexec_calls::place::rooted;
 use hookexec_calls::shell::braces;
 use hookexec_calls::wildcard::{Part, fit, fit_whole};
 use hookexec_files::address::AddressPattern;
@@ -423,14 +424,6 @@ impl<'p> Here<'p> {
 pub(super) fn real(path: &Path) -> PathBuf {
     let place = hookexec_files::paths::physical(&Platform::HERE.native(path));
     if Platform::HERE.has_drives { rooted(&place) } else { place }
-}
-
-/// Returns a path of the system as a path from `/` on.
-pub(super) fn rooted(path: &Path) -> PathBuf {
-    match path.to_str() {
-        Some(text) => PathBuf::from(Platform::HERE.rooted(text).as_ref()),
-        None => path.to_owned(),
-    }
 }
 
 /// Returns the names of the file that `path` leads to; an address has one.

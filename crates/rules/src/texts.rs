@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::expand::is_in_directory;
-use super::limits::{LONGEST_PATH, MOST_BYTES, TOO_MANY};
-use super::place::Place;
+use hookexec_calls::expand::is_in_directory;
+use hookexec_calls::limits::{LONGEST_PATH, MOST_BYTES, TOO_MANY};
+use hookexec_calls::place::Place;
 use hookexec_calls::shell::{braces, without_braces, without_outputs};
 use hookexec_calls::wildcard::simplified;
 use hookexec_files::address::without_addresses;

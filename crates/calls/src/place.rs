@@ -8,32 +8,33 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::call::is_dir;
-use super::judge::Checked;
+use super::arguments::{directory, named_directories};
+use super::command::{Certainty, Word};
+use super::history::{Change, History};
 use super::limits::{MOST_ALTERNATIVES, MOST_PATHS, TOO_MANY};
-use super::paths::rooted;
+use super::surroundings::Surroundings;
+use crate::shell::UNKNOWN;
+use crate::wildcard::has_wildcard;
 use hookexec::Input;
-use hookexec_calls::Surroundings;
-use hookexec_calls::shell::UNKNOWN;
-use hookexec_calls::wildcard::has_wildcard;
-use hookexec_calls::{Certainty, Change, History, Word, directory, named_directories};
 use hookexec_files::paths::lexical;
 use hookexec_files::platform::Platform;
 use hookexec_files::text::name_length;
 
 /// The surroundings of a call.
-pub(super) struct Scene<'w> {
-    pub(super) surroundings: &'w Surroundings,
+pub struct Scene<'w> {
+    /// The machine.
+    pub surroundings: &'w Surroundings,
     /// The directory of the agent.
-    pub(super) cwd: PathBuf,
+    pub cwd: PathBuf,
     /// The directories that the call may start in; `None` is one that is not known.
-    pub(super) starts: Vec<Option<PathBuf>>,
+    pub starts: Vec<Option<PathBuf>>,
     /// How many texts and paths of the call were looked at.
     looked_at: Cell<usize>,
 }
 
 impl<'w> Scene<'w> {
-    pub(super) fn of(input: &Input, surroundings: &'w Surroundings) -> Checked<Self> {
+    /// Returns the surroundings of a call.
+    pub fn of(input: &Input, surroundings: &'w Surroundings) -> std::io::Result<Self> {
         let mut cwd = rooted(Path::new(&input.cwd));
         if !cwd.starts_with("/") {
             cwd = rooted(&std::env::current_dir()?).join(cwd);
@@ -55,22 +56,23 @@ impl<'w> Scene<'w> {
     }
 
     /// Returns the directory that the call starts in, if it is known.
-    pub(super) fn start(&self) -> Option<&PathBuf> {
+    pub fn start(&self) -> Option<&PathBuf> {
         if let [Some(start)] = &self.starts[..] { Some(start) } else { None }
     }
 
     /// Counts texts and paths that are looked at.
-    pub(super) fn look(&self, count: usize) -> Result<(), &'static str> {
+    pub fn look(&self, count: usize) -> Result<(), &'static str> {
         self.looked_at.set(self.looked_at.get().saturating_add(count));
         if self.looked_at.get() > MOST_PATHS { Err(TOO_MANY) } else { Ok(()) }
     }
 
-    pub(super) fn home(&self) -> Option<&str> {
+    /// Returns the home directory.
+    pub fn home(&self) -> Option<&str> {
         self.surroundings.home()?.to_str()
     }
 
     /// Returns the value of a variable of the environment.
-    pub(super) fn variable(&self, name: &str) -> Option<String> {
+    pub fn variable(&self, name: &str) -> Option<String> {
         match name {
             "HOME" if Platform::HERE.has_drives => Some(self.home()?.to_owned()),
             name => Some(self.surroundings.var(name)?.to_str()?.to_owned()),
@@ -78,7 +80,7 @@ impl<'w> Scene<'w> {
     }
 
     /// Returns the place in which the call begins.
-    pub(super) fn beginning(&self) -> Place<'_> {
+    pub fn beginning(&self) -> Place<'_> {
         let directories = self.starts.clone();
         Place { scene: self, directories, variables: BTreeMap::new() }
     }
@@ -86,27 +88,29 @@ impl<'w> Scene<'w> {
 
 /// The directories that a command may run in, and the values that variables may have.
 #[derive(Clone)]
-pub(super) struct Place<'s> {
-    pub(super) scene: &'s Scene<'s>,
+pub struct Place<'s> {
+    /// The call.
+    pub scene: &'s Scene<'s>,
     /// `None` is a directory that is not known.
-    pub(super) directories: Vec<Option<PathBuf>>,
+    pub directories: Vec<Option<PathBuf>>,
     /// The variables that the call sets.
-    pub(super) variables: BTreeMap<String, Vec<String>>,
+    pub variables: BTreeMap<String, Vec<String>>,
 }
 
 /// The places of the commands of one call.
-pub(super) struct Places<'s> {
+pub struct Places<'s> {
     scene: &'s Scene<'s>,
     known: HashMap<*const (), Rc<Place<'s>>>,
 }
 
 impl<'s> Places<'s> {
-    pub(super) fn of(scene: &'s Scene<'s>) -> Self {
+    /// Returns the places of a call, of which none is known yet.
+    pub fn of(scene: &'s Scene<'s>) -> Self {
         Self { scene, known: HashMap::new() }
     }
 
     /// Returns the place after these steps.
-    pub(super) fn after(&mut self, history: &History) -> Rc<Place<'s>> {
+    pub fn after(&mut self, history: &History) -> Rc<Place<'s>> {
         // The steps from the first that is not known yet; each stands on the one before it.
         let mut steps = Vec::new();
         let mut next = history;
@@ -135,7 +139,8 @@ impl<'s> Places<'s> {
 }
 
 impl Place<'_> {
-    pub(super) fn go(&mut self, to: Option<&Word>, is_sure: bool) {
+    /// Goes to a directory; home without one. If that is not sure, the shell may stay where it is.
+    pub fn go(&mut self, to: Option<&Word>, is_sure: bool) {
         let mut texts = match to {
             Some(word) => self.expansions(word),
             None => vec![self.scene.home().unwrap_or("\0").to_owned()],
@@ -165,7 +170,7 @@ impl Place<'_> {
     }
 
     /// Returns the absolute paths that a text may name, `..` still in them; `None` if that is not known.
-    pub(super) fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
+    pub fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
         if text.contains(UNKNOWN) {
             return vec![None];
         }
@@ -181,7 +186,7 @@ impl Place<'_> {
 
     /// Returns the absolute paths that texts may name, and the last part of one that is not known; it
     /// is empty if that is not known either.
-    pub(super) fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
+    pub fn named(&self, texts: &[String]) -> (Vec<PathBuf>, Option<String>) {
         let (mut named, mut open) = (Vec::new(), None);
         // An empty word names no file.
         for text in texts {
@@ -246,8 +251,21 @@ impl Place<'_> {
     }
 }
 
+/// Returns a path of the system as a path from `/` on.
+pub fn rooted(path: &Path) -> PathBuf {
+    match path.to_str() {
+        Some(text) => PathBuf::from(Platform::HERE.rooted(text).as_ref()),
+        None => path.to_owned(),
+    }
+}
+
+/// Returns whether a path from `/` on is a directory.
+pub fn is_dir(path: &Path) -> bool {
+    Platform::HERE.native(path).is_dir()
+}
+
 /// Returns the texts of an argument: its own, or those of its list.
-pub(super) fn items_of(value: &Value) -> Vec<&str> {
+pub fn items_of(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),

@@ -1,20 +1,20 @@
 //! The texts that a word may stand for once a shell expanded it, and the commands with the words that
 //! the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too.
 
+use super::command::{Certainty, Hidden, SimpleCommand, Word};
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
 use super::place::{Place, Places, Scene};
-use hookexec_calls::shell::{UNKNOWN, braces, hidden, next_expansion};
-use hookexec_calls::{Certainty, Hidden, SimpleCommand, Word};
+use crate::shell::{UNKNOWN, braces, hidden, next_expansion};
 use hookexec_files::text::name_length;
 
 /// Returns whether a text ends a path, or goes on with the next part of it.
-pub(super) fn is_rest_of_path(text: &str) -> bool {
+pub fn is_rest_of_path(text: &str) -> bool {
     text.is_empty() || text.starts_with('/')
 }
 
 impl Place<'_> {
     /// Returns the texts that a word may stand for.
-    pub(super) fn expansions(&self, word: &Word) -> Vec<String> {
+    pub fn expansions(&self, word: &Word) -> Vec<String> {
         if word.is_known() {
             return vec![word.text.clone()];
         }
@@ -27,7 +27,7 @@ impl Place<'_> {
 
     /// Returns the texts that a text may stand for. Variables of the environment may also be unknown, as
     /// that of the shell may be another one.
-    pub(super) fn versions(&self, text: &str) -> Vec<String> {
+    pub fn versions(&self, text: &str) -> Vec<String> {
         let mut texts = self.texts(text, 0);
         if text.contains('$') && !is_in_directory(text) {
             texts.push(hidden(text));
@@ -141,7 +141,7 @@ impl Place<'_> {
 }
 
 /// Returns whether a text begins with the directory of the shell, and has no other expansion.
-pub(super) fn is_in_directory(text: &str) -> bool {
+pub fn is_in_directory(text: &str) -> bool {
     let Some((before, expansion, behind)) = next_expansion(text) else { return false };
     let is_directory = matches!(expansion, "$PWD" | "${PWD}" | "$(pwd)");
     before.is_empty() && is_directory && !behind.contains(['$', '`', '<', '>'])
@@ -161,7 +161,7 @@ fn is_mktemp(command: &str) -> bool {
 }
 
 /// Puts the values of words into commands. Another shell, as in `bash -c`, may not have the variables.
-pub(super) fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
+pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleCommand> {
     let mut places = Places::of(scene);
     // Whether a program is a fetched file is known only where the call is read.
     let fetches = commands.iter().any(SimpleCommand::fetches);
