@@ -217,8 +217,12 @@ impl Case<'_> {
     pub(super) fn has_only_excepted_files(&self) -> Checked<bool> {
         let (read, except) = (self.read, &self.rule.except);
         let mentions = self.mentions(None)?;
-        let mut others = mentions.iter().filter(|one| !file_is_listed(read, except, one));
-        Ok(except.names_files() && !mentions.is_empty() && others.next().is_none())
+        for mention in &mentions {
+            if !file_is_listed(read, except, mention) {
+                return Ok(false);
+            }
+        }
+        Ok(except.names_files() && !mentions.is_empty())
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {

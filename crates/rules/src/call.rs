@@ -389,15 +389,19 @@ fn moved_to(given: &Arguments<'_>) -> Option<Word> {
         "terraform" | "tofu" => ["-chdir", "--chdir"],
         _ => return None,
     };
-    let mut options = given.options.iter();
-    let option =
-        options.find(|option| names.iter().any(|name| option.word.text.starts_with(name)))?;
-    // `git diff -C` is about copies.
-    if program == "git" && option.operands_before > 0 {
-        return None;
+    for option in &given.options {
+        let text = option.word.text.as_str();
+        if !text.starts_with(names[0]) && !text.starts_with(names[1]) {
+            continue;
+        }
+        // `git diff -C` is about copies.
+        if program == "git" && option.operands_before > 0 {
+            return None;
+        }
+        let (word, text) = option.value?;
+        return Some(word.ending(text));
     }
-    let (word, text) = option.value?;
-    Some(word.ending(text))
+    None
 }
 
 /// Returns what to look for in a directory when `text` is a relative path. The rest of a word that

@@ -306,7 +306,9 @@ fn runs_no_command(name: &str) -> bool {
 fn doubt(item: &At<'_, String>, own: &OwnGroups) -> Option<Diagnostic> {
     let pattern = Pattern::parse(&item.value, &Groups(own)).ok();
     for word in item.value.split([' ', '|', '!']) {
-        if let Some(known) = pattern.as_ref().and_then(|pattern| pattern.nearly(word)) {
+        if let Some(pattern) = &pattern
+            && let Some(known) = pattern.nearly(word)
+        {
             let problem = Diagnostic::warning(format!("no known option is `{word}`"));
             return Some(problem.hint(suggest::question(known)));
         }

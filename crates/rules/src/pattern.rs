@@ -241,10 +241,11 @@ impl Pattern {
     /// letter that takes a value the rest is the value: `-DskipTests` is also `-D skipTests=true`.
     fn letters(&self, cluster: &str) -> Vec<PatternWord> {
         let mut found = Vec::new();
-        let mut rows = self.programs.iter().map(|program| self.row(program));
-        let (Some(row), Some(letters)) = (rows.next(), cluster.strip_prefix('-')) else {
+        let (Some(program), Some(letters)) = (self.programs.first(), cluster.strip_prefix('-'))
+        else {
             return found;
         };
+        let row = self.row(program);
         let is_one = letters.starts_with('-') || letters.contains('*') || letters.len() < 2;
         if is_one || row.long || !row.is_known || row.names(cluster) {
             return found;
@@ -329,8 +330,12 @@ impl Pattern {
         if !name.starts_with("--") {
             return None;
         }
-        let mut programs = self.programs.iter();
-        programs.find_map(|program| self.row(program).nearly(name))
+        for program in &self.programs {
+            if let Some(known) = self.row(program).nearly(name) {
+                return Some(known);
+            }
+        }
+        None
     }
 
     /// Refuses a subcommand that the program does not have.
