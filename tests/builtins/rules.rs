@@ -149,7 +149,12 @@ async fn what_looks_like_an_option_may_be_none() {
         - yarn eslint src --ext .ts
         deny yarn add --extra x
         { type: rule, deny: no, commands: ['pnpm lint'] }
-        deny pnpm lint",
+        deny pnpm lint
+        { type: rule, allow: true, commands: ['python3 manage.py test *', 'pnpm test *'] }
+        allow python3 -u manage.py test
+        - python3 -c x manage.py test
+        allow pnpm -w test --silent
+        - pnpm -x y test",
     )
     .await;
 }
