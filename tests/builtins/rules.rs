@@ -843,6 +843,36 @@ async fn a_command_runs_where_its_shell_went() {
         - cd missing && rm -rf *
         deny cd \"$HOME\"; rm -rf *
         deny cd /tmp; command cd ~; rm -rf *
+        deny cd missing; echo x && rm -rf *
+        deny cd missing\\necho x && rm -rf *
+        deny cd missing; make || exit 1; rm -rf *
+        deny { cd missing; true; } && rm -rf *
+        deny cd missing || true; echo && rm -rf *
+        deny while false; do cd src; done || exit; rm -rf *
+        deny [ -d missing ] || cd missing && rm -rf *
+        deny true || cd src && rm -rf *
+        deny ! cd missing && rm -rf *
+        - ! cd missing || rm -rf *
+        deny cd src < missing; rm -rf *
+        - cd src < missing && rm -rf *
+        deny { cd src; } < missing; rm -rf *
+        deny cd src else; rm -rf *
+        deny time cd src; rm -rf *
+        deny command cd src; rm -rf *
+        deny pushd src; rm -rf *
+        - pushd src && rm -rf *
+        deny cd missing || exit 1 | cat; rm -rf *
+        deny cd missing || break; rm -rf *
+        deny cd missing || return; rm -rf *
+        deny cd missing || exit 1 2; rm -rf *
+        deny cd missing || exit > x; rm -rf *
+        deny for i in a; do cd missing || break; cd src; done; rm -rf *
+        - for i in a; do cd missing || continue; rm -rf *; cd ..; done
+        - for i in a; do cd missing || { echo no; exit 1; }; rm -rf *; cd ..; done
+        - if ! cd missing; then exit 1; fi; rm -rf *
+        deny if cd missing; then true; fi; rm -rf *
+        deny cd src; cd .. && true & rm -rf *
+        deny cd missing || d=src; cd $d; rm -rf *
         deny cd src; for i in 1 2; do rm -rf *; cd ~; done
         deny cd src; trap 'rm -rf *' EXIT; cd ~
         deny find -- .. -name app -delete

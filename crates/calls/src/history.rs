@@ -56,13 +56,32 @@ impl History {
         matches!(&self.0, Some(step) if step.count > 200)
     }
 
-    /// Notes that the shell may also be as it is after `before`, and returns whether that differs.
-    pub(super) fn may_be(&mut self, before: &Self) -> bool {
-        let is_same = self.last().map(Arc::as_ptr) == before.last().map(Arc::as_ptr);
-        if !is_same {
-            self.add(Change::MayBe(before.clone()));
+    /// Returns whether the other one has the same steps.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self.last(), other.last()) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            (own, other) => own.is_none() && other.is_none(),
         }
-        !is_same
+    }
+
+    /// Notes that the shell may also be as it is after `other`, and returns whether that differs.
+    pub(super) fn may_be(&mut self, other: &Self) -> bool {
+        if self.is(other) || self.is_confirmed_by(other) {
+            return false;
+        }
+        self.add(Change::MayBe(other.clone()));
+        true
+    }
+
+    /// Returns whether the other one has the same last step, which is certain there.
+    fn is_confirmed_by(&self, other: &Self) -> bool {
+        let (Some(own), Some(other)) = (self.last(), other.last()) else { return false };
+        let (Change::Went { to, is_sure: false }, Change::Went { to: other_to, is_sure: true }) =
+            (&own.change, &other.change)
+        else {
+            return false;
+        };
+        own.before.is(&other.before) && to == other_to
     }
 
     /// Returns whether the shell may be in another directory than it began in.
@@ -79,21 +98,13 @@ impl History {
         false
     }
 
-    /// Goes on with what one of several branches did.
-    pub(super) fn join(&mut self, branches: Vec<Self>) {
-        for branch in branches {
-            self.may_be(&branch);
-        }
-    }
-
-    /// Notes that the last command succeeded: the shell is in the directory that it went to.
-    pub(super) fn confirm(&mut self) {
-        let Some(step) = &self.0 else { return };
-        if let Change::Went { to, is_sure: false } = &step.change {
-            let to = to.clone();
-            *self = step.before.clone();
-            self.add(Change::Went { to, is_sure: true });
-        }
+    /// Returns the steps if the last one, which went to a directory, succeeded.
+    fn confirmed(&self) -> Self {
+        let Some(step) = &self.0 else { return self.clone() };
+        let Change::Went { to, .. } = &step.change else { return self.clone() };
+        let mut confirmed = step.before.clone();
+        confirmed.add(Change::Went { to: to.clone(), is_sure: true });
+        confirmed
     }
 
     /// Notes the variables that words set: `NAME=value`.
@@ -128,5 +139,76 @@ impl History {
             }
             _ => {}
         }
+    }
+}
+
+/// The states of a shell behind commands, by how they ended; none where it does not go on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    pub(super) success: Option<History>,
+    pub(super) failure: Option<History>,
+}
+
+impl Outcome {
+    /// Returns that of commands after which the shell is in the same state, however they ended.
+    pub(super) fn of(history: &History) -> Self {
+        Self { success: Some(history.clone()), failure: Some(history.clone()) }
+    }
+
+    /// Returns that of a simple command, before which the shell was in another state.
+    pub(super) fn of_command(
+        command: &[Word],
+        is_redirected: bool,
+        before: &History,
+        after: &History,
+    ) -> Self {
+        let mut outcome = Self::of(after);
+        let Some(Change::Went { .. }) = after.last().map(|step| &step.change) else {
+            return outcome;
+        };
+        let program = command.first().map_or("", |word| &word.text);
+        // Shells differ in what `command cd x`, `pushd x` and `cd x y` do.
+        let (is_alone, may_stay) = match program {
+            "cd" | "chdir" => (command.len() < 3, command.len() > 2),
+            "pushd" => (command.len() < 3, true),
+            name => (false, matches!(name, "command" | "builtin")),
+        };
+        if is_alone {
+            outcome.success = Some(after.confirmed());
+        }
+        if may_stay || is_redirected {
+            outcome.failure = either(outcome.failure, Some(before.clone()));
+        }
+        if !is_alone {
+            outcome.success.clone_from(&outcome.failure);
+        }
+        outcome
+    }
+
+    /// Returns that of one of two commands.
+    pub(super) fn or(self, other: Self) -> Self {
+        let success = either(self.success, other.success);
+        Self { success, failure: either(self.failure, other.failure) }
+    }
+
+    /// Returns that of a command behind `!`.
+    pub(super) fn negated(self) -> Self {
+        Self { success: self.failure, failure: self.success }
+    }
+
+    /// Returns the state, however the commands ended.
+    pub(super) fn any(self) -> Option<History> {
+        either(self.failure, self.success)
+    }
+}
+
+/// Returns the state of a shell that is in one of two.
+pub(super) fn either(one: Option<History>, other: Option<History>) -> Option<History> {
+    match (one, other) {
+        (Some(mut one), Some(other)) => {
+            one.may_be(&other);
+            Some(one)
+        }
+        (one, other) => one.or(other),
     }
 }

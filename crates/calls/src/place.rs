@@ -145,6 +145,12 @@ impl Place<'_> {
             Some(word) => self.expansions(word),
             None => vec![self.scene.home().unwrap_or("\0").to_owned()],
         };
+        // Without quotes an empty variable leaves `cd` alone, which goes home.
+        if let Some(Word { quoted: false, .. }) = to
+            && texts.iter().any(String::is_empty)
+        {
+            texts.push(self.scene.home().unwrap_or("\0").to_owned());
+        }
         // A wildcard may lead through a link.
         if let Some(word) = to
             && word.certainty == Certainty::Paths

@@ -4,47 +4,60 @@ use super::word::SEPARATORS;
 use super::{
     DEEPEST, Hidden, LONGEST, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
-use crate::history::Change;
-use crate::names::{BEGINNINGS, LEAVING, LIST_ENDS, UNREAD_WORDS};
+use crate::history::{Change, History, Outcome, either};
+use crate::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::hidden;
 use crate::shells::{is_plain_variable, names_evaluated};
 use std::sync::Arc;
 
 impl<'t> Reader<'t, '_> {
-    /// Reads commands up to the end of the text, a bracket, or a word that ends a list.
-    pub(super) fn list(&mut self) -> Read<()> {
+    /// Reads commands up to the end of the text, a bracket, or a word that ends a list. The outcome is that of
+    /// the last one.
+    pub(super) fn list(&mut self) -> Read<Outcome> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.found.too_long());
         }
+        let mut outcome = Outcome::of(&self.found.history);
         loop {
             self.newlines()?;
             if matches!(self.peek(), None | Some(b')')) || LIST_ENDS.contains(&self.keyword()) {
                 break;
             }
             let before = self.found.history.clone();
-            self.and_or()?;
+            outcome = self.and_or()?;
+            self.go_on(outcome.clone().any());
             self.blanks()?;
             match self.peek() {
                 Some(b';') if !self.has(";;") && !self.has(";&") && !self.has(";|") => self.at += 1,
                 Some(b'&') if !self.has("&&") && !self.has("&!") && !self.has("&|") => {
                     self.at += 1;
-                    // It runs in a subshell.
-                    self.found.history = before;
+                    // It runs in a subshell; zsh runs all but the last command of a list itself.
+                    let after = std::mem::replace(&mut self.found.history, before);
+                    self.found.history.may_be(&after);
+                    outcome = Outcome::of(&self.found.history);
                 }
                 Some(b'\n') => {}
                 _ => break,
             }
         }
         self.depth -= 1;
-        Ok(())
+        Ok(outcome)
+    }
+
+    /// Goes on in a state of the shell. What can't be reached is read as if it were.
+    fn go_on(&mut self, history: Option<History>) {
+        if let Some(history) = history {
+            self.found.history = history;
+        }
     }
 
     /// Reads what runs in a subshell: its steps are not those of the shell.
-    pub(super) fn subshell(&mut self, read: fn(&mut Self) -> Read<()>) -> Read<()> {
+    pub(super) fn subshell<T>(&mut self, read: fn(&mut Self) -> Read<T>) -> Read<()> {
         let history = self.found.history.clone();
+        let loops = std::mem::take(&mut self.loops);
         read(self)?;
-        self.found.history = history;
+        (self.found.history, self.loops) = (history, loops);
         Ok(())
     }
 
@@ -57,49 +70,40 @@ impl<'t> Reader<'t, '_> {
         if self.keyword() == keyword { self.expect(keyword) } else { Err(Unread) }
     }
 
-    fn and_or(&mut self) -> Read<()> {
-        self.pipeline()?;
-        // What the shell did if it does not go on to the next pipeline.
-        let mut ends = Vec::new();
+    fn and_or(&mut self) -> Read<Outcome> {
+        let mut outcome = self.pipeline()?;
         loop {
             self.blanks()?;
-            let before = self.found.history.clone();
             let is_and = self.eat("&&");
             if !is_and && !self.eat("||") {
-                break;
+                return Ok(outcome);
             }
             self.newlines()?;
             if is_and {
-                self.found.history.confirm();
-                ends.push(before);
-                self.pipeline()?;
-                continue;
-            }
-            let leaves = LEAVING.contains(&self.keyword());
-            self.found.history.join(ends.clone());
-            self.pipeline()?;
-            if leaves {
-                // What follows only runs if the shell did not leave.
-                self.found.history = before;
-                self.found.history.confirm();
-                ends.clear();
+                self.go_on(outcome.success);
+                let next = self.pipeline()?;
+                let failure = either(outcome.failure, next.failure);
+                outcome = Outcome { success: next.success, failure };
             } else {
-                ends.push(before);
+                self.go_on(outcome.failure);
+                let next = self.pipeline()?;
+                let success = either(outcome.success, next.success);
+                outcome = Outcome { success, failure: next.failure };
             }
         }
-        self.found.history.join(ends);
-        Ok(())
     }
 
-    fn pipeline(&mut self) -> Read<()> {
+    fn pipeline(&mut self) -> Read<Outcome> {
         let outer = self.frame.clone();
         self.found.pipelines += 1;
         self.frame.pipeline = self.found.pipelines;
-        if self.keyword() == "!" {
+        let is_negated = self.keyword() == "!";
+        if is_negated {
             self.at += 1;
             self.blanks()?;
         }
-        if self.keyword() == "time" {
+        let mut is_timed = self.keyword() == "time";
+        if is_timed {
             let before = self.at;
             self.at += 4;
             self.blanks()?;
@@ -107,36 +111,43 @@ impl<'t> Reader<'t, '_> {
             let may_be_option = self.rest().starts_with(['-', '\\', '\'', '"']);
             if may_be_option || self.is_at_end_of_word() && !self.has("(") {
                 self.at = before;
+                is_timed = false;
             }
         }
         let before = self.found.history.clone();
+        let (mut outcome, mut is_piped) = (self.command()?, false);
         loop {
-            self.command()?;
             self.blanks()?;
             if self.has("||") || !self.eat("|&") && !self.eat("|") {
-                if self.frame.piped {
-                    // Some shells run the last command of a pipeline themselves.
-                    self.found.history.may_be(&before);
-                }
-                self.frame = outer;
-                return Ok(());
+                break;
             }
-            self.frame.piped = true;
+            (self.frame.piped, is_piped) = (true, true);
             self.frame.inputs = Arc::default();
             self.found.history = before.clone();
             self.newlines()?;
+            outcome = self.command()?;
         }
+        // Some shells run the last command of a pipeline themselves, and for some `time` is a program.
+        if is_piped || is_timed {
+            let mut history = outcome.any().unwrap_or_else(|| before.clone());
+            history.may_be(&before);
+            outcome = Outcome::of(&history);
+        }
+        self.frame = outer;
+        Ok(if is_negated { outcome.negated() } else { outcome })
     }
 
-    pub(super) fn command(&mut self) -> Read<()> {
+    pub(super) fn command(&mut self) -> Read<Outcome> {
         let (start, without_input) = (self.found.commands.len(), self.found.without_input);
+        let before = self.found.history.clone();
         if start > MOST_COMMANDS || self.found.history.is_full() {
             return Err(self.found.too_long());
         }
+        let mut outcome = None;
         match self.keyword() {
             "{" => {
                 self.at += 1;
-                self.list()?;
+                outcome = Some(self.list()?);
                 self.expect_keyword("}")?;
             }
             // Some shells evaluate `((...))`, others run the commands in the brackets.
@@ -145,7 +156,7 @@ impl<'t> Reader<'t, '_> {
                 self.subshell(Self::list)?;
                 self.expect(")")?;
             }
-            "if" => self.if_command()?,
+            "if" => outcome = Some(self.if_command()?),
             "while" | "until" => {
                 self.at += 5;
                 self.list()?;
@@ -160,7 +171,12 @@ impl<'t> Reader<'t, '_> {
             }
             _ => return self.simple(),
         }
+        let mut outcome = outcome.unwrap_or_else(|| Outcome::of(&self.found.history));
         self.blanks()?;
+        if self.is_at_redirection() {
+            // If the file can't be opened, nothing runs.
+            outcome = outcome.or(Outcome { success: None, failure: Some(before) });
+        }
         while self.is_at_redirection() {
             let redirection = self.redirection()?;
             self.blanks()?;
@@ -186,7 +202,7 @@ impl<'t> Reader<'t, '_> {
                 self.found.commands.push(command);
             }
         }
-        Ok(())
+        Ok(outcome)
     }
 
     /// Reads `do`, commands and `done`; once more if a second round may begin elsewhere.
@@ -194,36 +210,50 @@ impl<'t> Reader<'t, '_> {
         self.expect_keyword("do")?;
         let (start, before) = (self.at, self.found.history.clone());
         let documents = self.documents.clone();
-        self.list()?;
-        if self.found.history.may_be(&before) {
+        self.round(&before)?;
+        if !self.found.history.is(&before) {
             self.at = start;
             self.documents = documents;
-            self.list()?;
+            self.round(&before)?;
         }
         self.expect_keyword("done")
     }
 
-    fn if_command(&mut self) -> Read<()> {
+    /// Reads the commands of a loop, which `break` and `continue` leave, or which do not run.
+    fn round(&mut self, before: &History) -> Read<()> {
+        self.loops.push(Vec::new());
+        self.list()?;
+        for left in self.loops.pop().unwrap_or_default() {
+            self.found.history.may_be(&left);
+        }
+        self.found.history.may_be(before);
+        Ok(())
+    }
+
+    fn if_command(&mut self) -> Read<Outcome> {
         self.at += 2;
-        let mut branches = Vec::new();
+        let mut outcome = Outcome::default();
         loop {
-            self.list()?;
-            let otherwise = self.found.history.clone();
+            let condition = self.list()?;
+            self.go_on(condition.success);
             self.expect_keyword("then")?;
-            self.list()?;
-            branches.push(std::mem::replace(&mut self.found.history, otherwise));
+            outcome = outcome.or(self.list()?);
+            self.go_on(condition.failure);
             match self.keyword() {
                 "elif" => self.at += 4,
                 "else" => {
                     self.at += 4;
-                    self.list()?;
+                    outcome = outcome.or(self.list()?);
                     break;
                 }
-                _ => break,
+                _ => {
+                    outcome = outcome.or(Outcome::of(&self.found.history));
+                    break;
+                }
             }
         }
-        self.found.history.join(branches);
-        self.expect_keyword("fi")
+        self.expect_keyword("fi")?;
+        Ok(outcome)
     }
 
     fn for_command(&mut self) -> Read<()> {
@@ -268,7 +298,7 @@ impl<'t> Reader<'t, '_> {
         self.do_body()
     }
 
-    pub(super) fn simple(&mut self) -> Read<()> {
+    pub(super) fn simple(&mut self) -> Read<Outcome> {
         let mut simple = self.found.begun(&self.frame);
         let mut is_ended = false;
         loop {
@@ -304,8 +334,21 @@ impl<'t> Reader<'t, '_> {
         if self.has("(") || is_empty || is_open {
             return Err(Unread);
         }
+        let before = self.found.history.clone();
+        let (words, is_redirected) = (simple.words.clone(), !simple.redirections.is_empty());
+        let is_alone = words.len() < 3 && !is_redirected && simple.assignments.is_empty();
         self.found.simple(simple);
-        Ok(())
+        match words.first().map_or("", |program| &program.text) {
+            "exit" if is_alone => return Ok(Outcome::default()),
+            "break" | "continue" if is_alone && !self.loops.is_empty() => {
+                for left in &mut self.loops {
+                    left.push(before.clone());
+                }
+                return Ok(Outcome::default());
+            }
+            _ => {}
+        }
+        Ok(Outcome::of_command(&words, is_redirected, &before, &self.found.history))
     }
 
     /// Returns whether an assignment begins here.

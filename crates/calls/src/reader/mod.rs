@@ -142,12 +142,15 @@ struct Reader<'t, 'f> {
     documents: Option<Range<usize>>,
     /// That of the commands that are read now.
     frame: Frame,
+    /// For each loop around them, the states in which the shell may leave a round.
+    loops: Vec<Vec<History>>,
     found: &'f mut Found,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
     fn new(text: &'t str, frame: &Frame, found: &'f mut Found) -> Self {
-        Self { text, at: 0, depth: 0, documents: None, frame: frame.clone(), found }
+        let frame = frame.clone();
+        Self { text, at: 0, depth: 0, documents: None, frame, loops: Vec::new(), found }
     }
 
     fn whole(&mut self) -> Read<()> {
