@@ -433,6 +433,10 @@ fn reading_and_writing_are_told_apart_where_that_is_certain() {
         ("mcp__settings__getSettings", &["mcp"], false, true),
         ("mcp__read__listen", &["mcp"], true, true),
         ("mcp__x__list_prune", &["mcp"], true, true),
+        ("mcp__x__find_DELETE", &["mcp"], true, true),
+        ("mcp__x__read_delete1", &["mcp"], true, true),
+        ("mcp__x__get_and_wipe", &["mcp"], true, true),
+        ("mcp__x__getURLs", &["mcp"], false, true),
         ("shell", &[], true, true),
         ("anything", &[], true, true),
         // A name that says reading does not outweigh a kind that says more.

@@ -55,7 +55,9 @@ pub(super) fn denial(call: &NativeCall, input: &Input) -> Option<Verdict> {
 /// Returns whether a call runs a command that is for a person.
 fn changes_hooks(input: &Input) -> bool {
     let Some(arguments) = &input.tool_input else { return false };
-    let text = unquoted(&json!(arguments).to_string()).to_ascii_lowercase();
+    // JSON writes a continued line so.
+    let joined = json!(arguments).to_string().replace(r"\\\n", "");
+    let text = unquoted(&joined).to_ascii_lowercase();
     if !text.contains("hookexec") {
         return false;
     }
@@ -160,6 +162,7 @@ mod tests {
             "cd x && ~/.cargo/bin/hookexec trust remove hooks.yaml",
             "yes | hookexec trust add",
             "hook''exec \"trust\" add --yes",
+            "hook\\\nexec trust add",
             "env -u CLAUDECODE hookexec trust add --yes",
             "sh -c 'hookexec uninstall codex'",
             "script -qc 'hookexec trust add' /dev/null",

@@ -215,7 +215,8 @@ fn changes_by_argument(arguments: &JsonObject) -> bool {
         }
         for value in value.as_array().map_or(from_ref(value), Vec::as_slice) {
             let changes = match value {
-                Value::String(word) => CHANGING_TOOLS.contains(&&*word.to_lowercase()),
+                Value::String(text) if text.contains(char::is_whitespace) => false,
+                Value::String(word) => names_change(&words_of_name(word)),
                 Value::Object(inner) => changes_by_argument(inner),
                 _ => false,
             };
@@ -230,11 +231,13 @@ fn changes_by_argument(arguments: &JsonObject) -> bool {
 /// Returns the words of a name in small letters: `getFile`, `get_file` and `get-file` have two.
 fn words_of_name(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
+    let mut was_uppercase = false;
     for letter in name.chars() {
-        if letter.is_uppercase() || !letter.is_alphanumeric() {
+        if letter.is_uppercase() && !was_uppercase || !letter.is_alphabetic() {
             words.push(String::new());
         }
-        if letter.is_alphanumeric()
+        was_uppercase = letter.is_uppercase();
+        if letter.is_alphabetic()
             && let Some(word) = words.last_mut()
         {
             word.extend(letter.to_lowercase());

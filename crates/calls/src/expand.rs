@@ -212,7 +212,9 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
 /// Returns the lists of words of which a word becomes one; itself if the call does not tell them.
 fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     let own = vec![vec![word.clone()]];
-    let is_told = word.text.contains(['$', '{']) && is_told(&word.text, place);
+    let is_told = word.text.contains(['$', '{'])
+        && is_told(&word.text, place)
+        && !place.variables.contains_key("IFS");
     if word.is_known() || !is_told {
         return own;
     }

@@ -133,8 +133,11 @@ impl History {
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
-                for word in arguments.iter().filter(|word| !word.text.starts_with('-')) {
-                    self.add(Change::Set(Word::unknown("$0").behind(&format!("{}=", word.text))));
+                for word in arguments {
+                    let name = word.text.strip_prefix("-v").unwrap_or(&word.text);
+                    if !name.starts_with('-') {
+                        self.add(Change::Set(Word::unknown("$0").behind(&format!("{name}="))));
+                    }
                 }
             }
             _ => {}

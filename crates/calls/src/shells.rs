@@ -35,6 +35,9 @@ pub(super) fn has_code(name: &str, words: &[Word]) -> bool {
     if !is_interpreter(name) {
         return false;
     }
+    if let Inner::File(_) = interpreter(name, words) {
+        return true;
+    }
     let language = Language::of(name);
     for word in options {
         if language.code_in(&word.text).is_some() {
@@ -392,7 +395,8 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
     if has_word(words, language.interactive) {
         return Inner::Input;
     }
-    let mut is_sure = true;
+    // Whether the options are known so far, and whether the next word may be the value of one.
+    let (mut is_sure, mut may_be_value) = (true, false);
     while let [word, behind @ ..] = words {
         let option = &*word.text;
         if option == "-" {
@@ -413,6 +417,7 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
             None if option.starts_with('-') && word.is_known() => {
                 let takes_next = language.values.contains(&option);
                 is_sure &= takes_next || language.is_flag(option) || !language.reads_input;
+                may_be_value = option.starts_with("--") && !takes_next && !option.contains('=');
                 words = behind.get(usize::from(takes_next)..).unwrap_or_default();
                 continue;
             }
@@ -425,7 +430,9 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
                 continue;
             }
             None => {
-                let is_file = word.is_known() || names_only_places(option);
+                let is_value =
+                    may_be_value && (!option.contains(['.', '/']) || has_word(behind, &["-"]));
+                let is_file = !is_value && (word.is_known() || names_only_places(option));
                 if is_sure && is_file && !matches!(option, "" | "inspect" | "debug") {
                     return file(word, false);
                 }

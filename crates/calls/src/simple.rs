@@ -85,19 +85,21 @@ impl Found {
         let is_path = program.text.contains('/');
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
+        let runs_output = takes_code && command.documents().any(has_output);
         let place = self.commands.len();
         let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
         let texts = if is_path { self.texts_of(program) } else { Vec::new() };
         let hidden = match &*texts {
-            _ if !program.is_known() || is_fetched => Hidden::Anything,
+            _ if !program.is_known() || is_fetched || runs_output => Hidden::Anything,
             [] => self.inner(arguments, inner),
             [Some(text)] => self.script(&interpreter_of(text), text, inner),
             _ => Hidden::Anything,
         };
-        // All but these run their command in another process.
+        // All but these run their command in another process. Some builtins keep what is assigned before them.
         if !STAYING.contains(&&*name) {
-            self.history = before;
+            let assigned = std::mem::replace(&mut self.history, before);
+            self.history.may_be(&assigned);
         }
         self.history.note(&program.text, arguments);
         if hidden != Hidden::Nothing {
@@ -285,7 +287,12 @@ impl Found {
         }
         let redirected = command.redirections.iter().map(|one| &one.word);
         for word in command.words[1..].iter().chain(redirected) {
-            self.fetched.insert(last_part(&word.text).to_owned());
+            let name = last_part(&word.text);
+            // An escaped letter may be any; `-oFILE` and `-soFILE` name a file, too.
+            self.has_cloned |= name.contains('%');
+            for (at, _) in name.char_indices().take(if name.starts_with('-') { 4 } else { 1 }) {
+                self.fetched.insert(name[at..].to_owned());
+            }
         }
     }
 
@@ -310,7 +317,10 @@ impl Found {
 
     /// Returns whether a file of this name comes from the network.
     fn is_fetched(&self, file: &Word) -> bool {
-        self.fetched.contains(last_part(&file.text))
+        let name = last_part(&file.text);
+        // `wget` puts a number behind the name of a file that is there.
+        let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        self.fetched.contains(name) || self.fetched.contains(plain.trim_end_matches('.'))
     }
 
     /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
@@ -321,6 +331,11 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.has_cloned && !is_installed
     }
+}
+
+/// Returns whether the output of a command stands in a here-document.
+fn has_output(document: &Word) -> bool {
+    !document.is_known() && (document.text.contains("$(") || document.text.contains('`'))
 }
 
 /// Returns the program that the first line of a script names, or a shell.
@@ -335,8 +350,13 @@ fn is_named(word: &Word, name: &str) -> bool {
     word.text.trim_start_matches("./") == name
 }
 
+/// Returns the name of the file that a path or an address names.
 fn last_part(text: &str) -> &str {
-    text.rsplit(['/', '=']).next().unwrap_or(text)
+    let path = text.split(['?', '#']).next().unwrap_or(text);
+    if path.contains("://") && (path.ends_with('/') || path.matches('/').count() < 3) {
+        return "index.html";
+    }
+    path.rsplit(['/', '=', ':']).next().unwrap_or(path)
 }
 
 /// Returns a program's name without its directory, in small letters: some file systems ignore case.
