@@ -150,10 +150,15 @@ impl Case<'_> {
         let wrapped = wrapped_words(&commands[at..]);
         let name = name_of(given);
         let mut reason = format!("{name} is not listed");
+        let has_moved = !self.starts_in_root() || given.command.history.has_moved();
         for set in sets {
             // The message names the first pattern that nearly fits.
             for pattern in set.commands.iter().rev() {
                 let Some(pattern) = pattern.for_command(given) else { continue };
+                if has_moved && pattern.names_file() {
+                    reason = format!("{name} names another file elsewhere");
+                    continue;
+                }
                 match pattern.lists(given, &wrapped) {
                     Ok(is_listed) if is_listed || lists_behind(pattern, commands, at) => {
                         match mentions.iter().find(|one| !file_is_listed(self.read, set, one)) {
@@ -308,7 +313,7 @@ fn file_is_listed(read: &CallReading<'_>, set: &Conditions, mention: &Mention) -
 fn needs_no_pattern(given: &Arguments<'_>) -> bool {
     match given.command.words.first() {
         Some(name) => matches!(&*name.text, "cd" | "true" | ":"),
-        None => given.command.sets.is_empty(),
+        None => given.command.sets.is_empty() && given.command.redirections.is_empty(),
     }
 }
 
@@ -329,7 +334,8 @@ fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
 
 /// Returns whether a command may put a link at the place of a directory.
 fn may_link(given: &Arguments<'_>) -> bool {
-    matches!(given.program.as_deref(), Some("ln" | "mv" | "cp"))
+    let programs = ["ln", "mv", "cp", "git", "tar", "unzip", "rsync"];
+    matches!(&given.program, Some(program) if programs.contains(&&**program))
 }
 
 fn unlisted(mention: &Mention) -> String {

@@ -180,7 +180,9 @@ impl Implied {
     fn add_commands_in_code(&mut self, name: &str, given: &Arguments<'_>) {
         let mut codes: Vec<&str> = Vec::new();
         for option in &given.options {
-            if let ("-c" | "-e" | "-p" | "-r", Some((_, code))) = (&*option.name, option.value) {
+            if let ("-c" | "-e" | "-p" | "-r" | "-M" | "--import", Some((_, code))) =
+                (&*option.name, option.value)
+            {
                 codes.push(code);
             }
         }

@@ -324,6 +324,22 @@ impl Pattern {
         self.other || self.programs.contains(&Cow::Borrowed("*"))
     }
 
+    /// Returns whether it names a file by a relative path, which is another file in another directory.
+    pub(super) fn names_file(&self) -> bool {
+        for word in &self.words {
+            for one in &word.alternatives {
+                if let Alternative::Word(text) | Alternative::Option(_, Some(text)) = one
+                    && text.contains(['/', '.'])
+                    && !text.starts_with(['/', '~', '*'])
+                    && !matches!(&**text, "." | "./...")
+                {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Returns the known option that an unknown one is nearly equal to.
     pub(super) fn nearly(&self, option: &str) -> Option<&'static str> {
         let name = option.split('=').next().unwrap_or_default();
