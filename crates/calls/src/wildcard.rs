@@ -118,12 +118,31 @@ pub fn fit_whole(pattern: &[Part], path: &[String]) -> bool {
 }
 
 fn fits(pattern: &[Part], path: &[String], same_case: bool, is_whole: bool) -> bool {
-    let Some((part, rest)) = pattern.split_first() else { return !is_whole || path.is_empty() };
-    if part.is_deep() {
-        return (0..=path.len()).any(|from| fits(rest, &path[from..], same_case, is_whole));
+    let (mut part_at, mut name_at) = (0, 0);
+    // Where the pattern goes on behind its last `**`, and how far that reaches: only that one ever needs to
+    // take more.
+    let mut deep = None;
+    loop {
+        match (pattern.get(part_at), path.get(name_at)) {
+            (None, name) if !is_whole || name.is_none() => return true,
+            (Some(part), _) if part.is_deep() => {
+                part_at += 1;
+                deep = Some((part_at, name_at));
+            }
+            (Some(part), Some(name)) if part.fits(name, same_case) => {
+                part_at += 1;
+                name_at += 1;
+            }
+            _ => {
+                let Some((behind, reached)) = deep else { return false };
+                if reached == path.len() {
+                    return false;
+                }
+                deep = Some((behind, reached + 1));
+                (part_at, name_at) = (behind, reached + 1);
+            }
+        }
     }
-    let Some((name, behind)) = path.split_first() else { return false };
-    part.fits(name, same_case) && fits(rest, behind, same_case, is_whole)
 }
 
 /// Returns whether `text` can mean more than one path.
@@ -156,5 +175,28 @@ mod tests {
             assert_eq!(Part::of(pattern).fits(name, false), expected, "{pattern} {name}");
         }
         assert!(Part::of("**").is_deep() && !Part::of("***").is_deep());
+    }
+
+    #[test]
+    fn a_path_fits_however_many_directories_a_pattern_skips() {
+        let parts = |text: &str| text.split('/').map(Part::of).collect::<Vec<_>>();
+        let names = |text: &str| text.split('/').map(str::to_owned).collect::<Vec<_>>();
+        for (pattern, path, begins, whole) in [
+            ("a/**/b", "a/b", true, true),
+            ("a/**/b", "a/x/b/c", true, false),
+            ("a/**/b/c", "a/b/x/b/c", true, true),
+            ("**/b/**/d", "a/b/c/b/e", false, false),
+            ("**", "a", true, true),
+            ("a/**", "a", true, true),
+            ("a", "b", false, false),
+            ("a/b", "a", false, false),
+        ] {
+            let (pattern, path) = (parts(pattern), names(path));
+            assert_eq!(fit(&pattern, &path, true), begins, "{pattern:?} {path:?}");
+            assert_eq!(fit_whole(&pattern, &path), whole, "{pattern:?} {path:?}");
+        }
+        // To try all ways would take years.
+        let (pattern, path) = ("**/a/".repeat(12) + "b", vec!["a".to_owned(); 500]);
+        assert!(!fit(&parts(&pattern), &path, true));
     }
 }

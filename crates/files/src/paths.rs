@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::platform::{Platform, resolve, system};
@@ -28,22 +29,34 @@ pub fn physical(path: &Path) -> PathBuf {
     let mut place = root_of(path);
     let mut ahead = parts_reversed(path);
     let mut links = 0;
+    // How deep the place is, and how deep a directory that is not there: nothing below it is a link.
+    let (mut depth, mut missing) = (0_usize, usize::MAX);
     while let Some(part) = ahead.pop() {
         if part == ".." {
             place.pop();
+            depth = depth.saturating_sub(1);
             continue;
         }
         place.push(&part);
+        depth += 1;
         // How many links one path may lead through; the system itself allows 40.
-        if links < 40
-            && let Ok(target) = fs::read_link(&place)
-        {
-            links += 1;
-            place.pop();
-            if target.is_absolute() {
-                place = root_of(system::simplified(&target));
+        if links == 40 || depth > missing {
+            continue;
+        }
+        missing = usize::MAX;
+        match fs::read_link(&place) {
+            Ok(target) => {
+                links += 1;
+                place.pop();
+                depth -= 1;
+                if target.is_absolute() {
+                    place = root_of(system::simplified(&target));
+                    depth = 0;
+                }
+                ahead.extend(parts_reversed(&target));
             }
-            ahead.extend(parts_reversed(&target));
+            Err(error) if error.kind() == ErrorKind::NotFound => missing = depth,
+            Err(_) => {}
         }
     }
     // What exists has its long name: `PROGRA~1` is `Program Files`.
