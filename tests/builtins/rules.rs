@@ -606,6 +606,9 @@ async fn a_call_implies_further_commands() {
     let nested = json!({ "command": "rm", "args": "-r ~" });
     let call = Input::call("mcp__a__run").arg("params", nested);
     assert_eq!(machine.decision(rule, call).await.0, "deny");
+    let long = "{ type: rule, deny: no, commands: [rm -r] }";
+    let call = Input::call("mcp__a__run").arg("code", "x = 1\n".repeat(10_000));
+    assert_eq!(machine.decision(long, call).await.0, "ask");
     let rule = "{ type: rule, deny: no, commands: [sql drop] }";
     for (tool, expected) in [("mcp__notion__search", "-"), ("mcp__postgres__run", "deny")] {
         let call = Input::call(tool).arg("query", "drop table x");

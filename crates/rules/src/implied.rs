@@ -13,7 +13,9 @@ use hookexec_calls::code::{STATEMENT, texts};
 use hookexec_calls::limits::MOST_PATHS;
 use hookexec_calls::place::items_of;
 use hookexec_calls::shell::{UNKNOWN, hidden, quoted_words};
-use hookexec_calls::{Hidden, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql};
+use hookexec_calls::{
+    Hidden, LONGEST, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql,
+};
 use hookexec_files::glob::{glob, has_part};
 
 /// Returns the commands of a call with those that they imply.
@@ -57,11 +59,16 @@ impl Implied {
         if self.words <= MOST_PATHS {
             self.words += words;
             if self.words > MOST_PATHS {
-                let (hidden, is_too_long) = (Hidden::Anything, true);
-                self.found.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
+                self.hides_anything();
             }
         }
         self.words <= MOST_PATHS
+    }
+
+    /// Adds a command that stands for what is too long to be read.
+    fn hides_anything(&mut self) {
+        let (hidden, is_too_long) = (Hidden::Anything, true);
+        self.found.push(SimpleCommand { hidden, is_too_long, ..Default::default() });
     }
 
     fn add(&mut self, command: SimpleCommand) {
@@ -171,6 +178,9 @@ impl Implied {
         } else if tool.starts_with("mcp__") && names_a_command(key) {
             self.add_text(text);
         } else if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
+            if text.len() > LONGEST {
+                return self.hides_anything();
+            }
             let words = vec![Word::known("python3"), Word::known("-c"), Word::known(text)];
             self.add(SimpleCommand { words, ..Default::default() });
         }
