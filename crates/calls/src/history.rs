@@ -158,10 +158,10 @@ impl Outcome {
         Self { success: Some(history.clone()), failure: Some(history.clone()) }
     }
 
-    /// Returns that of a simple command, before which the shell was in another state.
+    /// Returns that of a command of so many words, before which the shell was in another state.
     pub(super) fn of_command(
-        command: &[Word],
-        is_redirected: bool,
+        program: &str,
+        words: usize,
         before: &History,
         after: &History,
     ) -> Self {
@@ -169,22 +169,16 @@ impl Outcome {
         let Some(Change::Went { .. }) = after.last().map(|step| &step.change) else {
             return outcome;
         };
-        let program = command.first().map_or("", |word| &word.text);
         // Shells differ in what `command cd x`, `pushd x` and `cd x y` do.
         let (is_alone, may_stay) = match program {
-            "cd" | "chdir" => (command.len() < 3, command.len() > 2),
-            "pushd" => (command.len() < 3, true),
-            name => (false, matches!(name, "command" | "builtin")),
+            "cd" | "chdir" => (words < 3, words > 2),
+            "pushd" => (words < 3, true),
+            _ => (false, matches!(program, "command" | "builtin")),
         };
-        if is_alone {
-            outcome.success = Some(after.confirmed());
-        }
-        if may_stay || is_redirected {
+        if may_stay {
             outcome.failure = either(outcome.failure, Some(before.clone()));
         }
-        if !is_alone {
-            outcome.success.clone_from(&outcome.failure);
-        }
+        outcome.success = if is_alone { Some(after.confirmed()) } else { outcome.failure.clone() };
         outcome
     }
 

@@ -335,10 +335,11 @@ impl<'t> Reader<'t, '_> {
             return Err(Unread);
         }
         let before = self.found.history.clone();
-        let (words, is_redirected) = (simple.words.clone(), !simple.redirections.is_empty());
-        let is_alone = words.len() < 3 && !is_redirected && simple.assignments.is_empty();
+        let program = simple.words.first().map_or_else(String::new, |word| word.text.clone());
+        let (count, is_redirected) = (simple.words.len(), !simple.redirections.is_empty());
+        let is_alone = count < 3 && !is_redirected && simple.assignments.is_empty();
         self.found.simple(simple);
-        match words.first().map_or("", |program| &program.text) {
+        match &*program {
             "exit" if is_alone => return Ok(Outcome::default()),
             "break" | "continue" if is_alone && !self.loops.is_empty() => {
                 for left in &mut self.loops {
@@ -348,7 +349,12 @@ impl<'t> Reader<'t, '_> {
             }
             _ => {}
         }
-        Ok(Outcome::of_command(&words, is_redirected, &before, &self.found.history))
+        let mut outcome = Outcome::of_command(&program, count, &before, &self.found.history);
+        if is_redirected {
+            // If the file can't be opened, nothing runs.
+            outcome.failure = either(outcome.failure, Some(before));
+        }
+        Ok(outcome)
     }
 
     /// Returns whether an assignment begins here.
