@@ -37,7 +37,9 @@ impl Machine {
     async fn decision(&self, rules: &str, call: Input) -> (&'static str, String) {
         let executor = self.executor(rules).unwrap();
         let mut call = call;
-        call.cwd = self.root.path().join("home/app").to_string_lossy().into_owned();
+        // A call may name a directory in the project.
+        let cwd = self.root.path().join("home/app").join(&call.cwd);
+        call.cwd = cwd.to_string_lossy().into_owned();
         let verdict = executor.dispatch(Event::PreToolUse, &call).await;
         let word = match verdict.decision {
             None => "-",
@@ -122,6 +124,10 @@ async fn a_cluster_of_a_pattern_is_each_of_its_letters() {
         allow git commit -am x
         allow mvn -DskipTests install
         - mvn -Dexec.executable=x install
+        { type: rule, allow: true, commands: ['mvn test|verify -Dtest=* *'] }
+        allow mvn test -Dtest=X
+        allow mvn verify -Dtest=X -q
+        - mvn test -Dother=X
         { type: rule, deny: no, commands: ['git clean -fd|-fx', 'mvn -DskipTests|-Dmaven.test.skip', 'rm !-rf'] }
         deny git clean -f -d
         - git clean -f
@@ -175,6 +181,13 @@ async fn what_may_be_excepted_is_asked_about() {
         deny terraform -chdir=live apply",
     )
     .await;
+    // A call may begin where an earlier one went.
+    let rule = "{ type: rule, deny: no, commands: ['terraform apply'], files: [src] }";
+    for (directory, expected) in [("src", "deny"), ("", "-")] {
+        let mut call = Input::call("Bash").arg("command", "terraform apply");
+        call.cwd = directory.to_owned();
+        assert_eq!(Machine::new().decision(rule, call).await.0, expected, "{directory}");
+    }
     let rule = "{ type: rule, ask: x, tools: [fetch], except: { files: ['https://a.b'] } }";
     for (address, expected) in [("https://a.b/x", "-"), ("https://c.d", "ask")] {
         let call = Input::call("WebFetch").arg("url", address).arg("prompt", "all");

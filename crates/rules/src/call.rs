@@ -121,11 +121,9 @@ impl<'c> CallReading<'c> {
         Ok(place.directories)
     }
 
-    /// Returns the directories that a command may run in, if the call went there.
-    pub(super) fn went_to(&self, at: usize) -> Checked<BTreeSet<PathBuf>> {
-        let mut directories = self.directories(&self.files()?.places[at].directories);
-        directories.remove(&self.scene.cwd);
-        Ok(directories)
+    /// Returns the directories that a command may run in.
+    pub(super) fn runs_in(&self, at: usize) -> Checked<BTreeSet<PathBuf>> {
+        Ok(self.directories(&self.files()?.places[at].directories))
     }
 
     /// Returns the names of all files that a mention stands for, those that its wildcards find among them;

@@ -17,7 +17,7 @@ use super::uses::Touch;
 use hookexec::registry::BuiltinError;
 use hookexec::{Call, Input, Output};
 use hookexec_calls::expand::with_values;
-use hookexec_calls::place::Scene;
+use hookexec_calls::place::{Scene, rooted};
 use hookexec_calls::shell::{UNKNOWN, hidden};
 use hookexec_calls::{Hidden, Reading};
 use hookexec_files::text::shortened;
@@ -278,14 +278,16 @@ impl<'c> Case<'c> {
         };
         // Most calls have no file that a rule looks at.
         let here = OnceCell::new();
-        // A command touches the directory that it runs in.
+        // A command touches the directory that it runs in, if that is not the project.
         if let Some(at) = command
             && set.touches().meets(Touch::READ)
         {
-            for directory in read.went_to(at)? {
-                if let Some(pattern) = here
-                    .get_or_init(|| Here::of(&set.files, read))
-                    .fitting(&names(&directory), is_excepted)
+            let project = rooted(&self.rule.machine.project);
+            for directory in read.runs_in(at)? {
+                if directory != project
+                    && let Some(pattern) = here
+                        .get_or_init(|| Here::of(&set.files, read))
+                        .fitting(&names(&directory), is_excepted)
                 {
                     return Ok(Fit::Yes(format!("runs in `{}`", pattern.written)));
                 }

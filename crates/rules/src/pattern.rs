@@ -196,6 +196,7 @@ impl Pattern {
         for text in text.split('|') {
             if let Some((name, value)) = text.split_once('=')
                 && name.starts_with('-')
+                && self.letters(name).len() != 1
             {
                 for value in groups.expanded(value)? {
                     let name = Cow::Owned(name.to_owned());
@@ -246,11 +247,14 @@ impl Pattern {
             return found;
         };
         let row = self.row(program);
-        let is_one = letters.starts_with('-') || letters.contains('*') || letters.len() < 2;
+        let is_one = letters.starts_with('-') || letters.len() < 2;
         if is_one || row.long || !row.is_known || row.names(cluster) {
             return found;
         }
         for (start, letter) in letters.char_indices() {
+            if !letter.is_alphanumeric() {
+                return Vec::new();
+            }
             let (name, rest) = (format!("-{letter}"), &letters[start + letter.len_utf8()..]);
             let takes_value = row.takes_value(&name);
             let name = Cow::<str>::Owned(name);
