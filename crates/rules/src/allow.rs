@@ -334,8 +334,11 @@ fn names_directory(sets: &[&Conditions], given: &Arguments<'_>) -> bool {
 
 /// Returns whether a command may put a link at the place of a directory.
 fn may_link(given: &Arguments<'_>) -> bool {
-    let programs = ["ln", "mv", "cp", "git", "tar", "unzip", "rsync"];
-    matches!(&given.program, Some(program) if programs.contains(&&**program))
+    match given.program.as_deref() {
+        Some("ln" | "mv" | "cp" | "tar" | "unzip" | "rsync") => true,
+        Some("git" | "gh") => given.operands.iter().any(|word| word.text == "clone"),
+        _ => false,
+    }
 }
 
 fn unlisted(mention: &Mention) -> String {
