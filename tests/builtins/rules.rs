@@ -888,7 +888,30 @@ async fn a_command_runs_where_its_shell_went() {
         - if ! cd missing; then exit 1; fi; rm -rf *
         deny if cd missing; then true; fi; rm -rf *
         deny cd src; cd .. && true & rm -rf *
+        - cd src >/dev/null 2>&1; rm -rf *
+        - cd src || cd missing; rm -rf *
+        deny cd missing/../src; rm -rf *
+        deny cd src/missing/..; rm -rf *
+        deny chdir src; rm -rf *
+        deny cd src; while cd ..; do rm -rf *; break; done
+        deny cd src; for i in 1; do cd ..; break >/dev/null; cd src; done; rm -rf *
+        deny cd src; for i in 1; do cd ..; x=1 break; cd src; done; rm -rf *
+        deny cd src; for i in 1; do cd ..; break 1 2; cd src; done; rm -rf *
+        deny cd src; false || { cd ..; exit --help; }; rm -rf *
+        deny cd missing || exit $x; rm -rf *
+        - cd missing || exit $?; rm -rf *
+        deny D=.; D=src command true; cd $D; rm -rf *
         deny cd missing || d=src; cd $d; rm -rf *
+        { type: rule, deny: no, commands: ['rm -r'], targets: ['@home', '@project'] }
+        deny cd src/a/b; for i in 1 2 3; do cd ..; done; rm -rf *
+        deny cd src; for d in .. .. ..; do cd $d; done; rm -rf *
+        deny cd src; X=1; echo $((X=0)); rm -rf ../*
+        ask cd src; trap 'cd ..' USR1; rm -rf *
+        - trap 'cd /; ls' EXIT; cd src; rm -rf *
+        ask cd src; for i in 1; do command break; done; rm -rf *
+        - for d in src target; do cd $d && ls; cd ..; done
+        - for d in src target; do (cd $d && rm -rf out); done
+        { type: rule, deny: no, uncertain: none, commands: ['rm -r', 'find -delete', 'rsync --delete'], targets: ['@home', '@project'] }
         deny cd src; for i in 1 2; do rm -rf *; cd ~; done
         deny cd src; trap 'rm -rf *' EXIT; cd ~
         deny find -- .. -name app -delete

@@ -386,6 +386,12 @@ impl Redirection {
         !self.operator.starts_with("<<")
     }
 
+    /// Returns whether the shell may fail to open it, and then does not run the command.
+    pub(super) fn can_fail(&self) -> bool {
+        let text = &*self.word.text;
+        self.is_file() && !matches!(text, "/dev/null" | "-") && !is_number(text)
+    }
+
     /// Returns whether the command reads it.
     pub fn is_input(&self) -> bool {
         self.operator.starts_with('<')

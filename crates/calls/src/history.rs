@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::command::Word;
+use hookexec_files::text::name_length;
 
 /// The steps of a shell, the latest first. A subshell goes on with those of the shell around it.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +17,8 @@ pub struct Step {
     /// The steps before it.
     pub before: History,
     count: usize,
+    /// Whether the shell may be in another directory than it began in.
+    has_moved: bool,
 }
 
 /// A step of a shell.
@@ -35,6 +38,8 @@ pub enum Change {
     Set(Word),
     /// Or it did this instead.
     MayBe(History),
+    /// It may do one more round of a loop, which left it so the time before.
+    Round(History),
 }
 
 impl History {
@@ -47,7 +52,13 @@ impl History {
         if !self.is_full() {
             let count = self.0.as_ref().map_or(1, |step| step.count + 1);
             let before = std::mem::take(self);
-            self.0 = Some(Arc::new(Step { change, before, count }));
+            let moves = match &change {
+                Change::Set(_) | Change::Round(_) => false,
+                Change::MayBe(other) => other.has_moved(),
+                Change::Went { .. } | Change::Strayed => true,
+            };
+            let has_moved = moves || before.has_moved();
+            self.0 = Some(Arc::new(Step { change, before, count, has_moved }));
         }
     }
 
@@ -86,16 +97,7 @@ impl History {
 
     /// Returns whether the shell may be in another directory than it began in.
     pub fn has_moved(&self) -> bool {
-        let mut next = self;
-        while let Some(step) = next.last() {
-            match &step.change {
-                Change::Set(_) => {}
-                Change::MayBe(other) if !other.has_moved() => {}
-                _ => return true,
-            }
-            next = &step.before;
-        }
-        false
+        matches!(self.last(), Some(step) if step.has_moved)
     }
 
     /// Returns the steps if the last one, which went to a directory, succeeded.
@@ -132,10 +134,11 @@ impl History {
             }
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
-            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" => {
+            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" | "let" => {
                 for word in arguments {
                     let name = word.text.strip_prefix("-v").unwrap_or(&word.text);
-                    if !name.starts_with('-') {
+                    let name = &name[..name_length(name)];
+                    if !name.is_empty() {
                         self.add(Change::Set(Word::unknown("$0").behind(&format!("{name}="))));
                     }
                 }
@@ -171,8 +174,8 @@ impl Outcome {
         };
         // Shells differ in what `command cd x`, `pushd x` and `cd x y` do.
         let (is_alone, may_stay) = match program {
-            "cd" | "chdir" => (words < 3, words > 2),
-            "pushd" => (words < 3, true),
+            "cd" => (words < 3, words > 2),
+            "chdir" | "pushd" => (words < 3, true),
             _ => (false, matches!(program, "command" | "builtin")),
         };
         if may_stay {

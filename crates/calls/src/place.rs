@@ -130,6 +130,7 @@ impl<'s> Places<'s> {
                 Change::Strayed => changed.directories = vec![None],
                 Change::Set(word) => changed.set(word),
                 Change::MayBe(before) => changed.add(&self.after(before)),
+                Change::Round(before) => changed.go_round(&self.after(before)),
             }
             place = Rc::new(changed);
             self.known.insert(Arc::as_ptr(step).cast(), Rc::clone(&place));
@@ -159,33 +160,45 @@ impl Place<'_> {
             texts.push(UNKNOWN.to_string());
         }
         let mut reached = Vec::new();
-        for path in texts.iter().flat_map(|text| self.paths(text)) {
-            let Some(path) = path else {
-                reached.push(None);
-                continue;
-            };
-            // `cd link/..` goes back to where the link stands.
-            let path = lexical(&path);
-            if !is_sure && !is_dir(&path) {
-                // It may fail, and the shell stay where it is.
-                reached.extend(self.directories.iter().cloned());
+        for text in &texts {
+            for directory in &self.directories {
+                let Some(path) = path_in(directory.as_deref(), text) else {
+                    reached.push(None);
+                    continue;
+                };
+                // `cd link/..` goes back to where the link stands, and `cd missing/..` may fail.
+                let plain = lexical(&path);
+                let is_there = is_dir(&plain) && is_dir(&path);
+                if !is_sure && !is_there {
+                    reached.push(directory.clone());
+                }
+                reached.push(Some(plain));
             }
-            reached.push(Some(path));
         }
         self.directories = bounded(reached, None);
     }
 
+    /// Notes what a further round of a loop may do: nothing is known of what changed since the one before.
+    fn go_round(&mut self, before: &Self) {
+        if self.directories.iter().any(|directory| !before.directories.contains(directory)) {
+            self.directories.push(None);
+        }
+        for (name, values) in &mut self.variables {
+            let known = before.values_of(name);
+            if values.iter().any(|value| !known.contains(value)) {
+                values.push(UNKNOWN.to_string());
+            }
+        }
+    }
+
     /// Returns the absolute paths that a text may name, `..` still in them; `None` if that is not known.
     pub fn paths(&self, text: &str) -> Vec<Option<PathBuf>> {
-        if text.contains(UNKNOWN) {
-            return vec![None];
-        }
-        if text.starts_with('/') {
-            return vec![Some(PathBuf::from(text))];
+        if text.contains(UNKNOWN) || text.starts_with('/') {
+            return vec![path_in(None, text)];
         }
         let mut paths = Vec::new();
         for directory in &self.directories {
-            paths.push(directory.as_ref().map(|directory| directory.join(text)));
+            paths.push(path_in(directory.as_deref(), text));
         }
         paths
     }
@@ -263,6 +276,14 @@ pub fn rooted(path: &Path) -> PathBuf {
         Some(text) => PathBuf::from(Platform::HERE.rooted(text).as_ref()),
         None => path.to_owned(),
     }
+}
+
+/// Returns the absolute path of a text in a directory, if it is known.
+fn path_in(directory: Option<&Path>, text: &str) -> Option<PathBuf> {
+    if text.contains(UNKNOWN) {
+        return None;
+    }
+    if text.starts_with('/') { Some(PathBuf::from(text)) } else { Some(directory?.join(text)) }
 }
 
 /// Returns whether a path from `/` on is a directory.

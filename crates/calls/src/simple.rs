@@ -86,7 +86,7 @@ impl Found {
         let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
         self.note_fetched(&name, &command);
         let runs_output = takes_code && command.documents().any(has_output);
-        let place = self.commands.len();
+        let (place, assigns) = (self.commands.len(), !command.assignments.is_empty());
         let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
         let texts = if is_path { self.texts_of(program) } else { Vec::new() };
@@ -100,6 +100,8 @@ impl Found {
         if !STAYING.contains(&&*name) {
             let assigned = std::mem::replace(&mut self.history, before);
             self.history.may_be(&assigned);
+        } else if assigns {
+            self.history.may_be(&before);
         }
         self.history.note(&program.text, arguments);
         if hidden != Hidden::Nothing {
@@ -132,6 +134,12 @@ impl Found {
                 }
             }
             Inner::Text { text, .. } if name == "trap" => {
+                // It runs at any time, unless only when the shell ends.
+                if text.contains("cd") && !has_word(words, &["EXIT", "0"]) {
+                    let mut moved = self.history.clone();
+                    moved.add(Change::Strayed);
+                    self.history.may_be(&moved);
+                }
                 self.at_exit.push((text, inner));
                 Hidden::Nothing
             }
@@ -165,7 +173,7 @@ impl Found {
             return !inner.more;
         }
         let more = inner.more || run.more;
-        if self.copied > LONGEST || run.is_open(more) {
+        if self.copied > LONGEST || run.is_open(more) || self.history.is_full() {
             return false;
         }
         let words = run.given_words();

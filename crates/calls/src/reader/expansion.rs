@@ -1,7 +1,8 @@
 //! Expansions: variables, substitutions and arithmetic.
 
 use super::word::Building;
-use super::{Certainty, Read, Reader, Unread, name_length};
+use super::{Certainty, Read, Reader, Unread, Word, name_length};
+use crate::history::Change;
 use crate::is_number;
 
 impl Reader<'_, '_> {
@@ -131,6 +132,13 @@ impl Reader<'_, '_> {
         // A shell evaluates the value of a variable, and what a command prints.
         let text = &self.text[start..self.at];
         self.found.evaluates |= text.contains(|one: char| one.is_ascii_alphabetic() || one == '_');
+        // `$((X=1))` sets the variable.
+        for name in text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_') {
+            if text.contains('=') && name_length(name) > 0 {
+                let value = Word::unknown("$0").behind(&format!("{name}="));
+                self.found.history.add(Change::Set(value));
+            }
+        }
         Ok(())
     }
 

@@ -8,6 +8,8 @@ use crate::history::{Change, History, Outcome, either};
 use crate::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::hidden;
 use crate::shells::{is_plain_variable, names_evaluated};
+use crate::{Redirection, is_number};
+use hookexec_files::glob::has_part;
 use std::sync::Arc;
 
 impl<'t> Reader<'t, '_> {
@@ -159,8 +161,7 @@ impl<'t> Reader<'t, '_> {
             "if" => outcome = Some(self.if_command()?),
             "while" | "until" => {
                 self.at += 5;
-                self.list()?;
-                self.do_body()?;
+                self.rounds(true)?;
             }
             "for" => self.for_command()?,
             word if UNREAD_WORDS.contains(&word)
@@ -173,14 +174,13 @@ impl<'t> Reader<'t, '_> {
         }
         let mut outcome = outcome.unwrap_or_else(|| Outcome::of(&self.found.history));
         self.blanks()?;
-        if self.is_at_redirection() {
-            // If the file can't be opened, nothing runs.
-            outcome = outcome.or(Outcome { success: None, failure: Some(before) });
-        }
         while self.is_at_redirection() {
             let redirection = self.redirection()?;
             self.blanks()?;
             let Some(redirection) = redirection else { continue };
+            if redirection.can_fail() {
+                outcome.failure = either(outcome.failure, Some(before.clone()));
+            }
             if redirection.is_input() && self.found.without_input > without_input {
                 self.found.hides_anything();
             }
@@ -205,28 +205,41 @@ impl<'t> Reader<'t, '_> {
         Ok(outcome)
     }
 
-    /// Reads `do`, commands and `done`; once more if a second round may begin elsewhere.
-    fn do_body(&mut self) -> Read<()> {
-        self.expect_keyword("do")?;
-        let (start, before) = (self.at, self.found.history.clone());
-        let documents = self.documents.clone();
-        self.round(&before)?;
-        if !self.found.history.is(&before) {
+    /// Reads the rounds of a loop, and `done`: a second one if it may begin elsewhere, and a third one if the
+    /// second may have moved the shell on.
+    fn rounds(&mut self, has_condition: bool) -> Read<()> {
+        let (start, documents) = (self.at, self.documents.clone());
+        let mut before = self.found.history.clone();
+        self.round(has_condition)?;
+        for number in 1..3 {
+            let after = self.found.history.clone();
+            if after.is(&before) || number == 2 && !after.has_moved() {
+                break;
+            }
+            if number == 2 {
+                self.found.history.add(Change::Round(before));
+            }
+            before = after;
             self.at = start;
-            self.documents = documents;
-            self.round(&before)?;
+            self.documents.clone_from(&documents);
+            self.round(has_condition)?;
         }
         self.expect_keyword("done")
     }
 
-    /// Reads the commands of a loop, which `break` and `continue` leave, or which do not run.
-    fn round(&mut self, before: &History) -> Read<()> {
+    /// Reads one round of a loop, which `break` and `continue` leave, or which does not begin.
+    fn round(&mut self, has_condition: bool) -> Read<()> {
         self.loops.push(Vec::new());
+        if has_condition {
+            self.list()?;
+        }
+        let before = self.found.history.clone();
+        self.expect_keyword("do")?;
         self.list()?;
         for left in self.loops.pop().unwrap_or_default() {
             self.found.history.may_be(&left);
         }
-        self.found.history.may_be(before);
+        self.found.history.may_be(&before);
         Ok(())
     }
 
@@ -295,7 +308,7 @@ impl<'t> Reader<'t, '_> {
         self.blanks()?;
         self.eat(";");
         self.newlines()?;
-        self.do_body()
+        self.rounds(false)
     }
 
     pub(super) fn simple(&mut self) -> Read<Outcome> {
@@ -336,21 +349,27 @@ impl<'t> Reader<'t, '_> {
         }
         let before = self.found.history.clone();
         let program = simple.words.first().map_or_else(String::new, |word| word.text.clone());
-        let (count, is_redirected) = (simple.words.len(), !simple.redirections.is_empty());
-        let is_alone = count < 3 && !is_redirected && simple.assignments.is_empty();
+        let (count, ends) = (simple.words.len(), may_end(&simple, &program));
+        let can_fail = simple.redirections.iter().any(Redirection::can_fail);
         self.found.simple(simple);
-        match &*program {
-            "exit" if is_alone => return Ok(Outcome::default()),
-            "break" | "continue" if is_alone && !self.loops.is_empty() => {
-                for left in &mut self.loops {
-                    left.push(before.clone());
-                }
+        if ends == Ends::Shell {
+            return Ok(Outcome::default());
+        }
+        if ends != Ends::Nothing {
+            let mut left = before.clone();
+            // What `eval` did before is not known.
+            if ends == Ends::Unknown {
+                left.add(Change::Strayed);
+            }
+            for states in &mut self.loops {
+                states.push(left.clone());
+            }
+            if ends == Ends::Round && !self.loops.is_empty() {
                 return Ok(Outcome::default());
             }
-            _ => {}
         }
         let mut outcome = Outcome::of_command(&program, count, &before, &self.found.history);
-        if is_redirected {
+        if can_fail {
             // If the file can't be opened, nothing runs.
             outcome.failure = either(outcome.failure, Some(before));
         }
@@ -362,6 +381,41 @@ impl<'t> Reader<'t, '_> {
         let behind = &self.rest()[name_length(self.rest())..];
         behind.len() < self.rest().len() && (behind.starts_with('=') || behind.starts_with("+="))
     }
+}
+
+/// What a command ends, so that nothing behind it runs.
+#[derive(PartialEq)]
+enum Ends {
+    Nothing,
+    Shell,
+    /// A round of a loop.
+    Round,
+    /// A round of a loop, unless the command fails.
+    MaybeRound,
+    /// A round, in a state that is not known.
+    Unknown,
+}
+
+/// Returns what a command ends. With anything but a number behind it, it may fail.
+fn may_end(command: &SimpleCommand, program: &str) -> Ends {
+    let arguments = command.words.get(1..).unwrap_or_default();
+    let is_plain = command.redirections.is_empty() && command.assignments.is_empty();
+    let is_sure = is_plain && arguments.len() < 2 && arguments.iter().all(is_status);
+    match program {
+        "exit" if is_sure => Ends::Shell,
+        "break" | "continue" if is_sure => Ends::Round,
+        "break" | "continue" => Ends::MaybeRound,
+        "eval" | "command" | "builtin" => {
+            let mut words = arguments.iter();
+            let leaves = words.any(|word| has_part(&word.text, &["break", "continue"]));
+            if leaves { Ends::Unknown } else { Ends::Nothing }
+        }
+        _ => Ends::Nothing,
+    }
+}
+
+fn is_status(word: &Word) -> bool {
+    word.is_known() && is_number(&word.text) || word.text == "$?"
 }
 
 /// Refuses a program that a shell takes for something else once lines are joined.
