@@ -114,7 +114,8 @@ async fn a_cluster_of_a_pattern_is_each_of_its_letters() {
     check(
         "{ type: rule, allow: true, commands: ['rm -rf build', 'tar -xzf x.tgz', 'java -jar app.jar', 'git commit -am *', 'mvn -DskipTests install'] }
         allow rm -rf build
-        allow rm -r -f build
+        - rm -r -f build
+        - rm -fr build
         - rm -r build
         - rm -rf other
         allow tar -xzf x.tgz
@@ -124,6 +125,15 @@ async fn a_cluster_of_a_pattern_is_each_of_its_letters() {
         allow git commit -am x
         allow mvn -DskipTests install
         - mvn -Dexec.executable=x install
+        { type: rule, allow: true, commands: ['mvn -fn test', 'sed -ni s/a/b/p y', 'git commit -a -m x', 'git commit -am *'] }
+        allow mvn -fn test
+        - mvn -f n test
+        - mvn -f n=evil test
+        allow sed -ni s/a/b/p y
+        - sed -in s/a/b/p y
+        allow git commit -a -m x
+        allow git commit -am 'a b'
+        - git commit -ma x
         { type: rule, allow: true, commands: ['mvn test|verify -Dtest=* *'] }
         allow mvn test -Dtest=X
         allow mvn verify -Dtest=X -q
@@ -156,6 +166,10 @@ async fn what_looks_like_an_option_may_be_none() {
         deny yarn add --extra x
         { type: rule, deny: no, commands: ['pnpm lint'] }
         deny pnpm lint
+        { type: rule, deny: no, commands: ['npm publish'], except: { commands: ['* --dry-run'] } }
+        - npm publish --dry-run
+        deny npm publish --dry-run=null
+        deny npm publish --dry-run=0.0
         { type: rule, allow: true, commands: ['python3 manage.py test *', 'pnpm test *'] }
         allow python3 -u manage.py test
         - python3 -c x manage.py test

@@ -109,7 +109,7 @@ impl Place<'_> {
     /// Returns what a command prints, for the few of which that is known.
     fn output(&self, command: &str) -> Vec<String> {
         // A fresh file with a name that nothing else has.
-        if command.split("||").all(is_mktemp) {
+        if command.split("||").all(is_mktemp) && !self.variables.contains_key("TMPDIR") {
             return vec![format!("{}/mktemp", self.scene.surroundings.temp_dir().display())];
         }
         if command == "pwd" { vec![self.directory()] } else { Vec::new() }
@@ -157,6 +157,15 @@ fn between(text: &str, start: char, end: char) -> Option<&str> {
 
 fn is_mktemp(command: &str) -> bool {
     let command = command.trim().trim_end_matches("2>/dev/null");
+    for word in command.split(' ') {
+        let path = word.trim_start_matches('"');
+        let is_temporary =
+            ["/tmp/", "$TMPDIR/", "${TMPDIR"].iter().any(|one| path.starts_with(one));
+        let names_directory = word.starts_with("-p") || word.starts_with("--t");
+        if names_directory || word.contains("..") || word.contains('/') && !is_temporary {
+            return false;
+        }
+    }
     command.starts_with("mktemp") && !command.contains(['|', ';', '&', '`', '<', '>', '(', '\n'])
 }
 

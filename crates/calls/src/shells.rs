@@ -430,9 +430,7 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
                 continue;
             }
             None => {
-                let is_value =
-                    may_be_value && (!option.contains(['.', '/']) || has_word(behind, &["-"]));
-                let is_file = !is_value && (word.is_known() || names_only_places(option));
+                let is_file = !may_be_value && (word.is_known() || names_only_places(option));
                 if is_sure && is_file && !matches!(option, "" | "inspect" | "debug") {
                     return file(word, false);
                 }

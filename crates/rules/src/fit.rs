@@ -375,7 +375,8 @@ impl GivenOption<'_> {
 
 /// Returns whether a value switches an option off.
 fn is_off(value: &str) -> bool {
-    matches!(&*value.to_ascii_lowercase(), "false" | "f" | "none" | "no" | "0")
+    let value = value.to_ascii_lowercase();
+    matches!(&*value, "" | "false" | "f" | "none" | "no" | "null") || value.parse() == Ok(0.0)
 }
 
 /// Returns whether a text has `$NAME` in it, with a name like the pattern.

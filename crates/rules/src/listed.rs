@@ -12,6 +12,9 @@ impl Pattern {
     /// `wrapped` are the words of commands that it runs, which must be listed, too.
     pub(super) fn lists(&self, given: &Arguments<'_>, wrapped: &[&Word]) -> Result<bool, String> {
         let Some(program) = given.command.words.first() else { return Ok(false) };
+        if self.is_written_as(&given.command.words) {
+            return Ok(true);
+        }
         if !self.lists_program(&program.text, given) {
             return Ok(false);
         }
@@ -177,6 +180,9 @@ fn has_only(
                 && means(name, option, &given.row)
             {
                 is_named = true;
+                if matches!(&word.cluster, Some(text) if !is_text(text, &option.word.text)) {
+                    continue;
+                }
                 is_listed |= match (wanted, option.value) {
                     (None, _) => is_followed_by(option, next),
                     (Some(wanted), Some((_, value))) => is_text(wanted, value),

@@ -30,6 +30,8 @@ pub(super) struct Pattern {
 #[derive(Debug)]
 pub(super) struct PatternWord {
     pub(super) alternatives: Vec<Alternative>,
+    /// The cluster that it is a part of. An allow takes it as it is written.
+    pub(super) cluster: Option<String>,
 }
 
 #[derive(Debug, Clone)]
@@ -192,7 +194,7 @@ impl Pattern {
     fn add(&mut self, written: &str, groups: &Groups<'_>) -> Result<(), Mistake> {
         let excluded = written.strip_prefix('!').unwrap_or_default();
         let text = if excluded.is_empty() { written } else { excluded };
-        let mut alternatives = Vec::new();
+        let (mut alternatives, mut cluster) = (Vec::new(), None);
         for text in text.split('|') {
             if let Some((name, value)) = text.split_once('=')
                 && name.starts_with('-')
@@ -208,7 +210,10 @@ impl Pattern {
                 let mut letters = self.letters(&text);
                 match letters.len() {
                     0 => alternatives.push(Alternative::of(text)),
-                    1 => alternatives.append(&mut letters[0].alternatives),
+                    1 => {
+                        alternatives.append(&mut letters[0].alternatives);
+                        cluster = letters[0].cluster.take();
+                    }
                     _ if written.contains(['|', '@', '!']) => {
                         alternatives.push(Alternative::of(text));
                     }
@@ -220,7 +225,7 @@ impl Pattern {
             }
         }
         if !excluded.is_empty() {
-            self.without.push(PatternWord { alternatives });
+            self.without.push(PatternWord { alternatives, cluster });
             return Ok(());
         }
         // A word behind an option that takes a value is the value: `curl -X DELETE`.
@@ -234,7 +239,7 @@ impl Pattern {
             }
             self.words.pop();
         }
-        self.words.push(PatternWord { alternatives });
+        self.words.push(PatternWord { alternatives, cluster });
         Ok(())
     }
 
@@ -258,16 +263,16 @@ impl Pattern {
             let (name, rest) = (format!("-{letter}"), &letters[start + letter.len_utf8()..]);
             let takes_value = row.takes_value(&name);
             let name = Cow::<str>::Owned(name);
-            let mut alternatives = Vec::new();
+            let (mut alternatives, cluster) = (Vec::new(), Some(cluster.to_owned()));
             if takes_value && !rest.is_empty() {
                 for value in [rest.to_owned(), format!("{rest}=*")] {
                     alternatives.push(Alternative::Option(name.clone(), Some(Cow::Owned(value))));
                 }
-                found.push(PatternWord { alternatives });
+                found.push(PatternWord { alternatives, cluster });
                 break;
             }
             alternatives.push(Alternative::Option(name, None));
-            found.push(PatternWord { alternatives });
+            found.push(PatternWord { alternatives, cluster });
         }
         found
     }
@@ -326,6 +331,13 @@ impl Pattern {
     /// Returns whether it is for every program, or for all but some.
     pub(super) fn is_for_many(&self) -> bool {
         self.other || self.programs.contains(&Cow::Borrowed("*"))
+    }
+
+    /// Returns whether a command has exactly the words of the pattern.
+    pub(super) fn is_written_as(&self, command: &[Word]) -> bool {
+        let mut written = self.written.split_whitespace();
+        command.iter().all(|word| word.is_known() && written.next() == Some(&word.text))
+            && written.next().is_none()
     }
 
     /// Returns whether it names a file by a relative path, which is another file in another directory.
