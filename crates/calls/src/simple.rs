@@ -2,7 +2,7 @@
 
 use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
-use super::names::{FETCHERS, STAYING};
+use super::names::{FETCHERS, STAYING, UNNAMED};
 use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
@@ -20,9 +20,22 @@ impl SimpleCommand {
         self.clones() || FETCHERS.contains(&&*self.program())
     }
 
-    /// Returns whether the command gets a repository.
+    /// Returns whether the command gets files whose names stand in none of its words: a repository, or what
+    /// lies in a directory of another machine.
     fn clones(&self) -> bool {
-        matches!(&*self.program(), "git" | "gh") && has_word(&self.words, &["clone"])
+        let mut sources = self.words.get(1..).unwrap_or_default();
+        match &*self.program() {
+            "git" | "gh" => return has_word(sources, &["clone", "download"]),
+            "curl" | "wget" => return has_word(sources, UNNAMED),
+            "scp" | "rsync" | "aws" | "gsutil" | "gcloud" => {
+                // The last one is where they go.
+                sources = &sources[..sources.len().saturating_sub(1)];
+            }
+            "sftp" => {}
+            _ => return false,
+        }
+        let mut sources = sources.iter().filter(|word| !word.text.starts_with('-'));
+        sources.any(|word| word.text.contains(':'))
     }
 
     /// Returns whether a text that the command writes goes into a file of this name.
@@ -83,7 +96,11 @@ impl Found {
         // The call shows the code, but not in a word.
         command.is_certain &= !takes_code || command.documents().next().is_none();
         let is_path = program.text.contains('/');
-        let is_fetched = self.is_fetched(program) || is_path && self.is_cloned(program);
+        let is_fetched = if is_path {
+            self.is_fetched(program) || self.is_cloned(program)
+        } else {
+            self.installed.contains(&*program.text)
+        };
         self.note_fetched(&name, &command);
         let runs_output = takes_code && command.documents().any(has_output);
         let (place, assigns) = (self.commands.len(), !command.assignments.is_empty());
@@ -295,12 +312,19 @@ impl Found {
         }
         let redirected = command.redirections.iter().map(|one| &one.word);
         for word in command.words[1..].iter().chain(redirected) {
-            let name = last_part(&word.text);
+            let file = last_part(&word.text);
             // An escaped letter may be any; `-oFILE` and `-soFILE` name a file, too.
-            self.has_cloned |= name.contains('%');
-            for (at, _) in name.char_indices().take(if name.starts_with('-') { 4 } else { 1 }) {
-                self.fetched.insert(name[at..].to_owned());
+            self.has_cloned |= file.contains('%');
+            for (at, _) in file.char_indices().take(if file.starts_with('-') { 16 } else { 1 }) {
+                self.fetched.insert(file[at..].to_owned());
             }
+            if word.text.starts_with(['/', '~', '.', '$']) {
+                self.installed.insert(file.to_owned());
+            }
+        }
+        // The page of a host.
+        if name == "wget" {
+            self.fetched.insert("index.html".to_owned());
         }
     }
 

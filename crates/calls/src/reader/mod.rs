@@ -49,6 +49,8 @@ pub(super) struct Found {
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
+    /// The names of those that are put into another directory, which may be one of programs.
+    pub(super) installed: HashSet<String>,
     /// The last pipeline that gets something from the network.
     pub(super) fetching: usize,
     /// Whether the call gets a repository; what files it has is not known.
