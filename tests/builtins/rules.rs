@@ -189,7 +189,10 @@ async fn what_may_be_excepted_is_asked_about() {
         { type: rule, deny: no, commands: [curl], files: ['*://**', '!http://localhost'] }
         - curl http://localhost:80/x
         ask curl \"http://localhost:$PORT/x\"
+        ask curl \"http://localhost:${PORT:-80}/x\"
+        - curl \"http://localhost:80/$ID\"
         deny curl \"http://a.b:$PORT/x\"
+        deny curl \"http://localhost/../$X\" http://a.b
         { type: rule, deny: no, commands: ['terraform apply'], files: ['/**', '!sandbox'] }
         - terraform -chdir=sandbox apply
         deny terraform -chdir=live apply",
@@ -907,6 +910,10 @@ async fn a_command_runs_where_its_shell_went() {
         deny cd missing/../src; rm -rf *
         deny cd src/missing/..; rm -rf *
         deny chdir src; rm -rf *
+        deny rm -rf src/.?/*
+        deny rm -rf src/.*/*
+        - rm -rf src/.git*/x
+        - cd missing || cd src; rm -rf *
         deny cd src; while cd ..; do rm -rf *; break; done
         deny cd src; for i in 1; do cd ..; break >/dev/null; cd src; done; rm -rf *
         deny cd src; for i in 1; do cd ..; x=1 break; cd src; done; rm -rf *
@@ -1337,6 +1344,8 @@ async fn an_address_behind_an_exclamation_mark_is_taken_away() {
     for (keys, address, expected) in [
         ("deny: 'no', files: ['*://**', '!https://a.b']", "https://a.b/x", "-"),
         ("deny: 'no', files: ['*://**', '!https://a.b']", "https://c.d/x", "deny"),
+        ("deny: 'no', files: ['*://**', '!https://a.b']", "https://a.b\\@c.d/x", "deny"),
+        ("deny: 'no', files: ['*://**', '!https://a.b']", "https://a.b/%2e{x}", "-"),
         ("deny: 'no', files: ['*://**', '!https://a.b']", "https://c.d/?x=https://a.b/x", "deny"),
         ("deny: 'no', files: ['*://**', '!https://a.b/x']", "https://a.b/x/%2e%2e/y", "deny"),
         ("deny: 'no', files: ['https://a.b/x']", "https://a.b/x?y=1", "deny"),

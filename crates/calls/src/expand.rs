@@ -5,6 +5,7 @@ use super::command::{Certainty, Hidden, SimpleCommand, Word};
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
 use super::place::{Place, Places, Scene};
 use crate::shell::{UNKNOWN, braces, hidden, next_expansion};
+use crate::wildcard::{Part, has_wildcard};
 use hookexec_files::text::name_length;
 
 /// Returns whether a text ends a path, or goes on with the next part of it.
@@ -21,6 +22,9 @@ impl Place<'_> {
         let mut texts = Vec::new();
         for text in braces(&word.text) {
             texts.extend(self.texts(&self.with_home(&text), 0));
+        }
+        for at in 0..texts.len() {
+            texts.extend(climbing(&texts[at]));
         }
         texts
     }
@@ -138,6 +142,21 @@ impl Place<'_> {
         }
         values
     }
+}
+
+/// Returns a path with `..` for each wildcard that some shells find it for: `a/.*/b`, `a/.?/b`.
+fn climbing(path: &str) -> Option<String> {
+    let (directory, name) = path.rsplit_once('/')?;
+    if !directory.contains("/.") && !directory.starts_with('.') {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for part in directory.split('/') {
+        let climbs = part.starts_with('.') && has_wildcard(part) && Part::of(part).fits("..", true);
+        parts.push(if climbs { ".." } else { part });
+    }
+    let climbed = format!("{}/{name}", parts.join("/"));
+    if climbed == path { None } else { Some(climbed) }
 }
 
 /// Returns whether a text begins with the directory of the shell, and has no other expansion.

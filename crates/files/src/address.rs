@@ -43,7 +43,13 @@ impl AddressPattern {
     /// these never does.
     pub fn certainly_fits(&self, address: &str) -> bool {
         let lower = address.to_lowercase();
-        let (_, behind) = lower.split_once("://").unwrap_or_default();
+        let (_, mut behind) = lower.split_once("://").unwrap_or_default();
+        let (_, pattern) = self.0.split_once("://").unwrap_or_default();
+        let (_, path) = host_and_path(pattern);
+        // For any path only the host counts. To some programs a backslash does not end it.
+        if matches!(path, "" | "/" | "/**") {
+            behind = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        }
         if has_part(behind, &["%2e", "%2f", "%5c", "%23", "//"]) || behind.contains(is_odd) {
             return false;
         }

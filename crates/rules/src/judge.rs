@@ -315,9 +315,10 @@ impl<'c> Case<'c> {
                 (None, None) => continue,
             };
             // A `!` may take an address away of which not all is known: `http://localhost:$PORT`.
-            let is_unknown = hidden(&mention.shown).contains(UNKNOWN);
-            let mut paths = mention.paths.iter();
-            let may_be_taken = is_unknown && paths.any(|path| take_away(&set.files, path));
+            let address = hidden(&mention.shown);
+            let may_be_taken = address.contains(UNKNOWN)
+                && address.contains("://")
+                && take_away(&set.files, Path::new(&address));
             if !mention.unsure && !may_be_taken {
                 return Ok(Fit::Yes(how));
             }
