@@ -209,26 +209,26 @@ impl<'t> Reader<'t, '_> {
     /// second may have moved the shell on.
     fn rounds(&mut self, has_condition: bool) -> Read<()> {
         let (start, documents) = (self.at, self.documents.clone());
-        let mut before = self.found.history.clone();
-        self.round(has_condition)?;
-        for number in 1..3 {
+        let mut changes = self.round(has_condition)?;
+        // The state after the round before.
+        let mut earlier: Option<History> = None;
+        while changes && (earlier.is_none() || self.found.history.has_moved()) {
             let after = self.found.history.clone();
-            if after.is(&before) || number == 2 && !after.has_moved() {
-                break;
+            let is_third = earlier.is_some();
+            if let Some(earlier) = earlier.replace(after) {
+                self.found.history.add(Change::Round(earlier));
             }
-            if number == 2 {
-                self.found.history.add(Change::Round(before));
-            }
-            before = after;
             self.at = start;
             self.documents.clone_from(&documents);
-            self.round(has_condition)?;
+            changes = self.round(has_condition)? && !is_third;
         }
         self.expect_keyword("done")
     }
 
-    /// Reads one round of a loop, which `break` and `continue` leave, or which does not begin.
-    fn round(&mut self, has_condition: bool) -> Read<()> {
+    /// Reads one round of a loop, which `break` and `continue` leave, or which does not begin. Returns whether
+    /// the next one may begin elsewhere, or with other variables.
+    fn round(&mut self, has_condition: bool) -> Read<bool> {
+        let start = self.found.history.clone();
         self.loops.push(Vec::new());
         if has_condition {
             self.list()?;
@@ -236,11 +236,12 @@ impl<'t> Reader<'t, '_> {
         let before = self.found.history.clone();
         self.expect_keyword("do")?;
         self.list()?;
+        let mut changes = !before.is(&start) && before.has_moved();
         for left in self.loops.pop().unwrap_or_default() {
-            self.found.history.may_be(&left);
+            changes |= self.found.history.may_be(&left);
         }
-        self.found.history.may_be(&before);
-        Ok(())
+        changes |= self.found.history.may_be(&before);
+        Ok(changes)
     }
 
     fn if_command(&mut self) -> Read<Outcome> {
