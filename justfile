@@ -74,6 +74,10 @@ soak dispatches="100000":
 fuzz-commands texts="200000":
     HOOKEXEC_FUZZ_TEXTS={{texts}} cargo test no_shell_runs_what_the_reader_does_not_find -- --nocapture
 
+# Lists of `cd`, tests, loops and exits in real shells: none is where a rule does not see it
+fuzz-places lists="30000":
+    HOOKEXEC_FUZZ_LISTS={{lists}} cargo test -p hookexec-builtins no_shell_is_in_the_project -- --nocapture
+
 # Licences, advisories, sources and banned crates (needs cargo-deny)
 deny:
     cargo deny check

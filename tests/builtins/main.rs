@@ -14,6 +14,8 @@ mod max_iterations;
 #[path = "../support/one_post.rs"]
 mod one_post;
 
+#[cfg(unix)]
+mod places;
 mod redact_secrets;
 mod registered;
 #[path = "../support/registry.rs"]

@@ -5,12 +5,12 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// A home with a project in it.
-struct Machine {
-    root: TempDir,
+pub(super) struct Machine {
+    pub(super) root: TempDir,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let root = TempDir::new_in(std::env::temp_dir().canonicalize().unwrap()).unwrap();
         for directory in
             ["home/.ssh", "home/app/src", "home/app/target", "home/app/.github/workflows"]
@@ -50,7 +50,7 @@ impl Machine {
         (word, verdict.message.unwrap_or_default())
     }
 
-    async fn said(&self, rules: &str, command: &str) -> &'static str {
+    pub(super) async fn said(&self, rules: &str, command: &str) -> &'static str {
         self.decision(rules, Input::call("Bash").arg("command", command)).await.0
     }
 }
