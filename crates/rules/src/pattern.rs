@@ -251,9 +251,11 @@ impl Pattern {
         else {
             return found;
         };
+        if letters.starts_with('-') || letters.len() < 2 {
+            return found;
+        }
         let row = self.row(program);
-        let is_one = letters.starts_with('-') || letters.len() < 2;
-        if is_one || row.long || !row.is_known || row.names(cluster) {
+        if row.long || !row.is_known || row.names(cluster) {
             return found;
         }
         for (start, letter) in letters.char_indices() {
