@@ -384,7 +384,7 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// What a command ends, so that nothing behind it runs.
+/// The part of a text that a command ends: nothing behind it runs there.
 #[derive(PartialEq)]
 enum Ends {
     Nothing,
