@@ -16,6 +16,9 @@ mod one_post;
 
 #[cfg(unix)]
 mod places;
+#[cfg(unix)]
+#[path = "../support/random.rs"]
+mod random;
 mod redact_secrets;
 mod registered;
 #[path = "../support/registry.rs"]

@@ -6,6 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use hookexec_files::files::{is_program, programs};
+
+use super::random::Random;
 use super::rules::Machine;
 
 /// How many lists run if nothing else is said.
@@ -24,26 +27,17 @@ const TESTS: [&str; 8] =
 const ENDS: [&str; 5] = ["break", "continue", "break 2", "break >/dev/null", "x=1 break"];
 const OUTPUTS: [&str; 6] = ["", "", "", " >/dev/null", " 2>&1", " <missing"];
 
-/// Numbers that are the same in each run.
-struct Random(u64);
+/// Makes lists of commands, the same ones in each run.
+struct Lists(Random);
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-
-    fn pick(&mut self, texts: &[&'static str]) -> &'static str {
-        texts[self.below(texts.len())]
-    }
-
+impl Lists {
     fn command(&mut self, depth: usize, is_in_loop: bool) -> String {
-        match if depth == 0 { 0 } else { self.below(16) } {
-            0..=6 => self.pick(&MOVES).to_owned() + self.pick(&OUTPUTS),
-            7 | 8 => self.pick(&TESTS).to_owned(),
-            9 if is_in_loop => self.pick(&ENDS).to_owned(),
+        match if depth == 0 { 0 } else { self.0.below(16) } {
+            0..=6 => self.0.one_of(&MOVES).to_owned() + self.0.one_of(&OUTPUTS),
+            7 | 8 => self.0.one_of(&TESTS).to_owned(),
+            9 if is_in_loop => self.0.one_of(&ENDS).to_owned(),
             9 | 10 => {
-                let (list, output) = (self.list(depth - 1, is_in_loop), self.pick(&OUTPUTS));
+                let (list, output) = (self.list(depth - 1, is_in_loop), self.0.one_of(&OUTPUTS));
                 format!("{{ {list}; }}{output}")
             }
             11 => format!("( {} )", self.list(depth - 1, false)),
@@ -64,22 +58,17 @@ impl Random {
 
     fn list(&mut self, depth: usize, is_in_loop: bool) -> String {
         let mut list = String::new();
-        for at in 0..=self.below(3) {
+        for at in 0..=self.0.below(3) {
             if at > 0 {
-                list += self.pick(&["; ", "; ", "\n", " && ", " || ", " | ", " & "]);
+                list += self.0.one_of(&["; ", "; ", "\n", " && ", " || ", " | ", " & "]);
             }
-            if self.below(8) == 0 {
+            if self.0.below(8) == 0 {
                 list += "! ";
             }
             list += &self.command(depth, is_in_loop);
         }
         list
     }
-}
-
-fn installed(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|directory| directory.join(name)).find(|path| path.exists())
 }
 
 /// Runs a text in a shell, and returns the directories that its last command ran in.
@@ -106,7 +95,9 @@ async fn no_shell_is_in_the_project_where_a_rule_sees_it_elsewhere() {
     fs::create_dir(root.join("programs")).unwrap();
     fs::write(&program, format!("#!/bin/sh\npwd -P >>'{}/trace'\n", root.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let shells: Vec<PathBuf> = SHELLS.iter().filter_map(|shell| installed(shell)).collect();
+    let path = std::env::var_os("PATH").unwrap();
+    let shell = |name: &&str| programs(name.as_ref(), &path).find(|program| is_program(program));
+    let shells: Vec<PathBuf> = SHELLS.iter().filter_map(shell).collect();
     let project = format!("{}/home/app\n", root.display());
     for shell in &shells {
         assert_eq!(runs_in(shell, LAST, root), project, "{}", shell.display());
@@ -114,10 +105,11 @@ async fn no_shell_is_in_the_project_where_a_rule_sees_it_elsewhere() {
     let lists = std::env::var("HOOKEXEC_FUZZ_LISTS").ok();
     let lists = lists.and_then(|number| number.parse().ok()).unwrap_or(LISTS);
     let seed = std::env::var("HOOKEXEC_FUZZ_SEED").ok();
-    let mut random = Random(seed.and_then(|seed| seed.parse().ok()).unwrap_or(1));
+    let seed = seed.and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let (mut silent, mut wrong) = (0, Vec::new());
-    for _ in 0..lists {
-        let end = random.pick(&["; ", "\n", " && "]);
+    for number in 0..lists {
+        let mut random = Lists(Random::new(seed, number, 0));
+        let end = random.0.one_of(&["; ", "\n", " && "]);
         let text = format!("{}{end}{LAST}", random.list(3, false));
         if machine.said(RULE, &text).await != "-" {
             continue;

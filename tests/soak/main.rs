@@ -11,8 +11,10 @@ mod killer;
 mod leftovers;
 mod oracle;
 mod plan;
+#[path = "../support/random.rs"]
 mod random;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,7 +43,7 @@ fn a_storm_of_dispatches_and_deaths_gets_every_verdict_right_and_leaves_nothing(
     adopt_orphans();
     let dispatches =
         number("HOOKEXEC_SOAK").map_or(DISPATCHES, |wanted| usize::try_from(wanted).unwrap());
-    let seed = number("HOOKEXEC_SEED").unwrap_or_else(random::seed);
+    let seed = number("HOOKEXEC_SEED").unwrap_or_else(|| RandomState::new().hash_one(0));
     eprintln!("soak: {dispatches} dispatches, {ABREAST} at once, HOOKEXEC_SEED={seed}");
     // Tokio opens what it keeps for the whole process at the first child.
     let project = tempfile::tempdir().unwrap();

@@ -1,12 +1,10 @@
 //! Chance that can be had again: a generator of pseudorandom numbers (`SplitMix64`).
 
-use std::hash::{BuildHasher as _, RandomState};
-
 /// A generator.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Returns the generator of one dispatch, for one purpose.
+    /// Returns the generator of one dispatch or text, for one purpose.
     pub(crate) fn new(seed: u64, number: usize, purpose: u64) -> Self {
         let mut random = Self(seed ^ (number as u64).rotate_left(32) ^ purpose);
         // Neighbours must not look alike.
@@ -31,9 +29,4 @@ impl Random {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
-}
-
-/// Returns a seed that nobody chose.
-pub(crate) fn seed() -> u64 {
-    RandomState::new().hash_one(0)
 }
