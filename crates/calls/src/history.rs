@@ -38,7 +38,7 @@ pub enum Change {
     Set(Word),
     /// Or it did this instead.
     MayBe(History),
-    /// It may do one more round of a loop, which left it so the time before.
+    /// It may do one more round of a loop. These are the steps up to the end of the round before the last.
     Round(History),
 }
 
@@ -118,6 +118,11 @@ impl History {
         }
     }
 
+    /// Notes that the value of a variable is not known any more.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.add(Change::Set(Word::unknown("$0").behind(&format!("{name}="))));
+    }
+
     /// Notes what a program did to its shell.
     pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
         match program {
@@ -139,7 +144,7 @@ impl History {
                     let name = word.text.strip_prefix("-v").unwrap_or(&word.text);
                     let name = &name[..name_length(name)];
                     if !name.is_empty() {
-                        self.add(Change::Set(Word::unknown("$0").behind(&format!("{name}="))));
+                        self.forget(name);
                     }
                 }
             }

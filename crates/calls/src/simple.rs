@@ -17,12 +17,12 @@ impl SimpleCommand {
 
     /// Returns whether the command gets files from the network.
     pub fn fetches(&self) -> bool {
-        self.clones() || FETCHERS.contains(&&*self.program())
+        self.gets_unnamed_files() || FETCHERS.contains(&&*self.program())
     }
 
     /// Returns whether the command gets files whose names stand in none of its words: a repository, or what
     /// lies in a directory of another machine.
-    fn clones(&self) -> bool {
+    fn gets_unnamed_files(&self) -> bool {
         let mut sources = self.words.get(1..).unwrap_or_default();
         match &*self.program() {
             "git" | "gh" => return has_word(sources, &["clone", "download"]),
@@ -97,7 +97,7 @@ impl Found {
         command.is_certain &= !takes_code || command.documents().next().is_none();
         let is_path = program.text.contains('/');
         let is_fetched = if is_path {
-            self.is_fetched(program) || self.is_cloned(program)
+            self.is_fetched(program) || self.may_be_unnamed(program)
         } else {
             self.installed.contains(&*program.text)
         };
@@ -213,7 +213,7 @@ impl Found {
     /// Adds the commands of a file that a program runs, if the call wrote it.
     fn file(&mut self, name: &str, file: &Word, inner: Frame) -> Hidden {
         match &*self.texts_of(file) {
-            _ if self.is_fetched(file) || self.is_cloned(file) => Hidden::Anything,
+            _ if self.is_fetched(file) || self.may_be_unnamed(file) => Hidden::Anything,
             _ if self.may_be_device(inner.has_input()) => Hidden::Anything,
             [] => Hidden::Nothing,
             [Some(text)] => self.script(name, text, inner),
@@ -305,7 +305,7 @@ impl Found {
         if FETCHERS.contains(&name) {
             self.fetching = pipeline;
         }
-        self.has_cloned |= command.clones();
+        self.gets_unnamed_files |= command.gets_unnamed_files();
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;
@@ -314,7 +314,7 @@ impl Found {
         for word in command.words[1..].iter().chain(redirected) {
             let file = last_part(&word.text);
             // An escaped letter may be any; `-oFILE` and `-soFILE` name a file, too.
-            self.has_cloned |= file.contains('%');
+            self.gets_unnamed_files |= file.contains('%');
             for (at, _) in file.char_indices().take(if file.starts_with('-') { 16 } else { 1 }) {
                 self.fetched.insert(file[at..].to_owned());
             }
@@ -355,13 +355,13 @@ impl Found {
         self.fetched.contains(name) || self.fetched.contains(plain.trim_end_matches('.'))
     }
 
-    /// Returns whether a file may be one of a repository that the call gets. A file where the system keeps
+    /// Returns whether a file may be one that the call gets without its name. A file where the system keeps
     /// its programs is not.
-    fn is_cloned(&self, file: &Word) -> bool {
+    fn may_be_unnamed(&self, file: &Word) -> bool {
         let mut parts = file.text.split('/');
         let is_absolute = parts.next() == Some("");
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
-        self.has_cloned && !is_installed
+        self.gets_unnamed_files && !is_installed
     }
 }
 

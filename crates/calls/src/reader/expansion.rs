@@ -1,8 +1,7 @@
 //! Expansions: variables, substitutions and arithmetic.
 
 use super::word::Building;
-use super::{Certainty, Read, Reader, Unread, Word, name_length};
-use crate::history::Change;
+use super::{Certainty, Read, Reader, Unread, name_length};
 use crate::is_number;
 
 impl Reader<'_, '_> {
@@ -135,8 +134,7 @@ impl Reader<'_, '_> {
         // `$((X=1))` sets the variable.
         for name in text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_') {
             if text.contains('=') && name_length(name) > 0 {
-                let value = Word::unknown("$0").behind(&format!("{name}="));
-                self.found.history.add(Change::Set(value));
+                self.found.history.forget(name);
             }
         }
         Ok(())

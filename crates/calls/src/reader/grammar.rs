@@ -397,7 +397,7 @@ enum Ends {
     Unknown,
 }
 
-/// Returns what a command ends. With anything but a number behind it, it may fail.
+/// Returns what a command ends. With anything but one number behind it, `exit` or `break` may fail.
 fn may_end(command: &SimpleCommand, program: &str) -> Ends {
     let arguments = command.words.get(1..).unwrap_or_default();
     let is_plain = command.redirections.is_empty() && command.assignments.is_empty();

@@ -49,12 +49,12 @@ pub(super) struct Found {
     pub(super) at_exit: Vec<(String, Frame)>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
-    /// The names of those that are put into another directory, which may be one of programs.
+    /// The names of those that are put into another directory, where the shell may look for programs.
     pub(super) installed: HashSet<String>,
     /// The last pipeline that gets something from the network.
     pub(super) fetching: usize,
-    /// Whether the call gets a repository; what files it has is not known.
-    pub(super) has_cloned: bool,
+    /// Whether the call gets files whose names are not known, such as those of a repository.
+    pub(super) gets_unnamed_files: bool,
     /// How many programs run what stands in their input, which nothing in the text gives them.
     pub(super) without_input: usize,
     /// How many words were copied for commands that others run, and for those of a group. They may be as
