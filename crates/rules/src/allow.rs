@@ -220,14 +220,17 @@ impl Case<'_> {
 
     /// Returns whether a call names files, and `except` names all of them.
     pub(super) fn has_only_excepted_files(&self) -> Checked<bool> {
-        let (read, except) = (self.read, &self.rule.except);
+        let except = &self.rule.except;
+        if !except.names_files() {
+            return Ok(false);
+        }
         let mentions = self.mentions(None)?;
         for mention in &mentions {
-            if !file_is_listed(read, except, mention) {
+            if !file_is_listed(self.read, except, mention) {
                 return Ok(false);
             }
         }
-        Ok(except.names_files() && !mentions.is_empty())
+        Ok(!mentions.is_empty())
     }
 
     fn check_exceptions(&self, given: &Arguments<'_>) -> Result<(), Refusal> {

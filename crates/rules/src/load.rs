@@ -244,8 +244,8 @@ impl Loading<'_> {
 }
 
 /// Returns a warning for each word of a rule that is the name of a group without its `@`, for each option
-/// that is nearly a known one, for each group that takes the place of a shipped one, for `commands` beside a matcher of tools that run none, and for
-/// an address in `except` that takes nothing away.
+/// that is nearly a known one, for each group that takes the place of a shipped one, for `commands` beside
+/// a matcher of tools that run none, and for an address in `except` that takes nothing away.
 pub fn doubts(hook: &Hook) -> Vec<Diagnostic> {
     if hook.kind != "rule" {
         return Vec::new();

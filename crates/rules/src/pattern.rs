@@ -335,8 +335,11 @@ impl Pattern {
         self.other || self.programs.contains(&Cow::Borrowed("*"))
     }
 
-    /// Returns whether a command has exactly the words of the pattern.
+    /// Returns whether a command has exactly the words of the pattern, if these stand for nothing else.
     pub(super) fn is_written_as(&self, command: &[Word]) -> bool {
+        if self.written.contains(['|', '*', '!', '@', '$']) {
+            return false;
+        }
         let mut written = self.written.split_whitespace();
         command.iter().all(|word| word.is_known() && written.next() == Some(&word.text))
             && written.next().is_none()

@@ -168,14 +168,15 @@ impl Row {
         self.twins.iter().copied().flatten().chain(&self.values).copied()
     }
 
-    /// Returns whether a row says something of an option: `!-x` says that it takes no value.
+    /// Returns whether a row of the program, or of all, says something of an option: `!-x` says that it takes
+    /// no value.
     pub(super) fn names(&self, option: &str) -> bool {
         let mut values = self.values.iter().chain(&OTHERS.values);
         one_fits(self.known_names(), option)
             || values.any(|value| value.strip_prefix('!') == Some(option))
     }
 
-    /// Returns the known long option that a name is nearly equal to, if it begins none.
+    /// Returns the known long option that a name is nearly equal to. A beginning of one is not a mistake.
     pub(super) fn nearly(&self, option: &str) -> Option<&'static str> {
         let mut names: Vec<&'static str> = self.known_names().collect();
         names.extend(self.harmless.iter().chain(&self.harmless_behind));
