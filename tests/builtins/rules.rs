@@ -282,7 +282,7 @@ async fn a_rule_fails_on_a_text_that_is_too_long_to_be_read() {
     for text in ["x; ".repeat(20_000), ":;".repeat(5_000), format!("{nested} $x"), inner] {
         assert_eq!(machine.said(rule, &text).await, "deny", "{}", &text[..40]);
     }
-    for text in ["x; ".repeat(1_000), "git push '".to_owned()] {
+    for text in ["x; ".repeat(1_000), "git push (".to_owned()] {
         assert_eq!(machine.said(rule, &text).await, "-", "{text}");
     }
     for (argument, text) in [("command", "x $y; "), ("sql", "a b;"), ("sql", "a, b ")] {

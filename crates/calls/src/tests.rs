@@ -191,6 +191,15 @@ fn what_a_command_runs_elsewhere_is_a_command_too() {
 }
 
 #[test]
+fn a_quote_that_never_closes_leaves_all_uncertain() {
+    for text in ["a; rm 'b", "a; rm \"b", "a\nrm \"b\n c", "sh -c 'a; rm \"b'", "rm \"`a"] {
+        let found = commands(&Input::call("Bash").arg("command", text));
+        assert!(found.iter().all(|command| command.uncertain && !command.hides), "{text}: {found:?}");
+        assert_eq!(found[found.len() - 1].program, "rm", "{text}");
+    }
+}
+
+#[test]
 fn what_may_run_other_commands_is_marked() {
     for text in [
         "$x",
@@ -221,8 +230,8 @@ fn what_may_run_other_commands_is_marked() {
         "echo ${x:-$(rm y)}",
         "echo `a \\`rm x\\``",
         "echo $((x[$(rm)]))",
-        "sh -c 'rm",
-        "a 'b",
+        "sh -c 'rm ('",
+        "eval \"cd a; echo 'b\"",
         "a && ",
         "(a",
         "a\0b",

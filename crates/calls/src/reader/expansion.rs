@@ -91,7 +91,11 @@ impl Reader<'_, '_> {
     /// Reads a text in backquotes, in which nothing may need a backslash.
     pub(super) fn backquoted(&mut self, word: &mut Building, quoted: bool) -> Read<()> {
         let inside = &self.rest()[1..];
-        let length = inside.find('`').ok_or(Unread)?;
+        let Some(length) = inside.find('`') else {
+            word.unknown(self.rest(), Certainty::Unknown);
+            self.at = self.text.len();
+            return self.unclosed();
+        };
         let inside = &inside[..length];
         if inside.contains('\\') || quoted && inside.contains('"') || self.depth >= super::DEEPEST {
             return Err(Unread);

@@ -1,6 +1,7 @@
 //! Words and quotes.
 
 use super::{Certainty, Read, Reader, Unread, Word};
+use crate::names::STAYING;
 
 /// Letters that end a word without quotes.
 pub(super) const SEPARATORS: [char; 10] = [' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')'];
@@ -132,11 +133,22 @@ impl Reader<'_, '_> {
     fn single_quoted(&mut self, word: &mut Building) -> Read<()> {
         self.at += 1;
         word.quoted = true;
-        let length = self.rest().find('\'').ok_or(Unread)?;
+        let Some(length) = self.rest().find('\'') else {
+            self.quoted(self.rest(), word);
+            self.at = self.text.len();
+            return self.unclosed();
+        };
         let inside = &self.rest()[..length];
         self.quoted(inside, word);
         self.at += length + 1;
         Ok(())
+    }
+
+    /// Closes a quote at the end of the text. A shell refuses the text there, but a terminal waits for more,
+    /// and `eval` may have run what stands before.
+    pub(super) fn unclosed(&mut self) -> Read<()> {
+        self.found.is_doubtful = true;
+        if STAYING.contains(&self.frame.program()) { Err(Unread) } else { Ok(()) }
     }
 
     /// Adds a text in which nothing is expanded.
@@ -182,7 +194,7 @@ impl Reader<'_, '_> {
                 }
             }
         }
-        if ends { Err(Unread) } else { Ok(()) }
+        if ends { self.unclosed() } else { Ok(()) }
     }
 
     fn quoted_letter(&mut self, letter: char) {
