@@ -152,8 +152,16 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
     assert_eq!(answer(&deny, &power_shell).0, "-");
     let power_shell = Input::call("PowerShell").arg("command", "rm x");
     assert_eq!(answer(&deny, &power_shell).0, "deny");
-    let power_shell = Input::call("PowerShell").arg("command", "rm $x");
-    assert_eq!(answer(&deny, &power_shell).0, "ask");
+    for (text, expected) in [
+        ("rm $x", "deny"),
+        ("ls; & $x", "ask"),
+        ("$x = rm a", "deny"),
+        ("rm (x)", "ask"),
+        ("ls $x", "-"),
+    ] {
+        let power_shell = Input::call("PowerShell").arg("command", text);
+        assert_eq!(answer(&deny, &power_shell).0, expected, "{text}");
+    }
     assert_eq!(answer(&deny, &Input::call("Read").arg("file_path", "rm")).0, "-");
 }
 
@@ -220,7 +228,7 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             bash("ls").arg("dangerouslyDisableSandbox", true),
             "the argument `dangerouslyDisableSandbox` of the call is not known",
         ),
-        (Input::call("PowerShell").arg("command", "ls $x"), UNREADABLE),
+        (Input::call("PowerShell").arg("command", "ls $(x)"), UNREADABLE),
     ];
     for (input, reason) in cases {
         assert_eq!(answer(&executor, &input), ("deny", reason.to_owned()), "{input:?}");
