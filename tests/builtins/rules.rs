@@ -294,6 +294,20 @@ async fn a_rule_fails_on_a_text_that_is_too_long_to_be_read() {
 }
 
 #[tokio::test]
+async fn an_exported_assignment_counts_for_what_follows_but_for_no_exception() {
+    check(
+        "{ type: rule, deny: no, uncertain: none, commands: ['git commit SKIP=*'], except: { commands: ['git DRY=1'] } }
+        deny SKIP=a git commit
+        deny export SKIP=a; git commit
+        deny export A=b SKIP=a && sudo git commit
+        - git commit; export SKIP=a
+        - SKIP=a DRY=1 git commit
+        deny export SKIP=a DRY=1; git commit",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn targets_are_what_a_command_deletes_or_changes() {
     check(
         "{ type: rule, deny: no, uncertain: none, commands: ['rm -r', 'find -delete'], targets: ['@home', '@project'] }

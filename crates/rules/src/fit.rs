@@ -284,7 +284,12 @@ impl Alternative {
             Self::Word(text) if !text.contains('=') && given.program.as_deref() != Some("sql") => {
                 given.operands.iter().any(|operand| self.fits(operand))
             }
-            Self::Any | Self::Word(_) | Self::Variable(_) => true,
+            Self::Word(_) => {
+                let assignments = given.command.assignments.iter();
+                let mut words = assignments.chain(given.operands.iter().copied());
+                words.any(|word| word.is_known() && self.fits(word))
+            }
+            Self::Any | Self::Variable(_) => true,
         }
     }
 

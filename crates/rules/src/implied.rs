@@ -14,7 +14,7 @@ use hookexec_calls::limits::MOST_PATHS;
 use hookexec_calls::place::items_of;
 use hookexec_calls::shell::{UNKNOWN, hidden, quoted_words};
 use hookexec_calls::{
-    Hidden, LONGEST, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql,
+    Certainty, Hidden, LONGEST, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql,
 };
 use hookexec_files::glob::{glob, has_part};
 
@@ -77,14 +77,25 @@ impl Implied {
         }
     }
 
-    /// Gives each command the assignments of the program that runs it.
+    /// Gives each command the assignments of the program that runs it, and those that were exported before.
     fn pass_assignments(&mut self, commands: &mut [SimpleCommand]) {
-        for at in 1..commands.len() {
+        let mut exported: Vec<Word> = Vec::new();
+        for at in 0..commands.len() {
             let (before, rest) = commands.split_at_mut(at);
-            if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0]))
-                && self.takes(runner.assignments.len())
+            if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0])) {
+                if self.takes(runner.assignments.len()) {
+                    rest[0].assignments.extend_from_slice(&runner.assignments);
+                }
+            } else if self.takes(exported.len()) {
+                rest[0].assignments.extend_from_slice(&exported);
+            }
+            if let [program, words @ ..] = &*rest[0].words
+                && program.text == "export"
             {
-                rest[0].assignments.extend_from_slice(&runner.assignments);
+                // It may not have run. A rule sees its words, and no exception counts on them.
+                for word in words {
+                    exported.push(Word { certainty: Certainty::Paths, ..word.clone() });
+                }
             }
         }
     }
