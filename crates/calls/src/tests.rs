@@ -194,7 +194,10 @@ fn what_a_command_runs_elsewhere_is_a_command_too() {
 fn a_quote_that_never_closes_leaves_all_uncertain() {
     for text in ["a; rm 'b", "a; rm \"b", "a\nrm \"b\n c", "sh -c 'a; rm \"b'", "rm \"`a"] {
         let found = commands(&Input::call("Bash").arg("command", text));
-        assert!(found.iter().all(|command| command.uncertain && !command.hides), "{text}: {found:?}");
+        assert!(
+            found.iter().all(|command| command.uncertain && !command.hides),
+            "{text}: {found:?}"
+        );
         assert_eq!(found[found.len() - 1].program, "rm", "{text}");
     }
 }
@@ -337,7 +340,7 @@ fn what_shells_read_in_different_ways_can_not_be_known() {
     for text in [
         "case $x in a) b;; esac",
         "echo $\"a\"",
-        "echo ${a[@]} ${x/a/b}",
+        "echo ${a[@]} ${x^^}",
         // The same text is two commands for another shell.
         "ls &>/dev/null touch x",
         "ls &>>f x",
@@ -515,12 +518,50 @@ fn a_plain_text_for_powershell_is_read() {
                 "powershell b c|d ? |", "powershell: b c|d |",
             ],
         ),
+        (
+            "a $x \"$env:X/$HOME\" 2>&1",
+            &[
+                "powershell a $POWERSHELL_X $POWERSHELL_X/$HOME ?",
+                "powershell: a $POWERSHELL_X $POWERSHELL_X/$HOME ?",
+            ],
+        ),
+        (
+            "$x = 'rm'; $x.y",
+            &[
+                "powershell : rm ?",
+                "powershell: : rm",
+                "powershell : $POWERSHELL_X.y ?",
+                "powershell: : $POWERSHELL_X.y ?",
+            ],
+        ),
+        ("$x = a b", &["powershell a b ?", "powershell: a b"]),
+        ("& $x b", &["powershell $POWERSHELL_X b ?", "powershell: $POWERSHELL_X b ? !"]),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
     for text in [
-        "ls $x", "ls (a)", "ls > a", "ls @a", "a & b", "{a}", "a `\nb", "a # b", "'a''b'", "a'b'",
-        "'a'b", "'a", "\"$a\"", "\u{2018}a\u{2019}", "a \u{2013}b", "rm '*'", "a && b", "%{a}",
+        "ls $(x)",
+        "ls (a)",
+        "$x.a()",
+        "ls @a",
+        "a & b",
+        "{a}",
+        "a `\nb",
+        "a # b",
+        "'a''b'",
+        "a'b'",
+        "'a'b",
+        "'a",
+        "\"$a:b\"",
+        "$x[0]",
+        "return rm a",
+        "x | foreach-object Delete",
+        "a *>&1",
+        "\u{2018}a\u{2019}",
+        "a \u{2013}b",
+        "rm '*'",
+        "a && b",
+        "%{a}",
         "a\nb\0",
     ] {
         assert_eq!(read(text), ["? !"], "{text}");
@@ -532,7 +573,7 @@ fn a_plain_text_for_powershell_is_read() {
 #[test]
 fn a_call_that_is_not_the_text_of_a_posix_shell_is_uncertain() {
     for input in [
-        Input::call("PowerShell").arg("command", "ls $x"),
+        Input::call("PowerShell").arg("command", "ls $(x)"),
         Input::call("write_stdin").arg("chars", "ls\n"),
         Input::call("execute_cmd").arg("command", "dir"),
         Input::call("Bash"),

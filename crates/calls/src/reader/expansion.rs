@@ -160,11 +160,13 @@ impl Reader<'_, '_> {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
         }
         let plain = if quoted { "_./:,-@%+=*?#$ " } else { "_./:,-@%+=*?#$" };
-        if operator.contains(|one: char| !one.is_ascii_alphanumeric() && !plain.contains(one)) {
+        let written = operator.replace("\\/", "");
+        if written.contains(|one: char| !one.is_ascii_alphanumeric() && !plain.contains(one)) {
             return Err(Unread);
         }
         let behind = operator.strip_prefix(':').unwrap_or(operator);
-        let is_operator = behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#']);
+        let is_operator =
+            behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#', '/']);
         if !operator.is_empty() && !is_operator {
             return Err(Unread);
         }
