@@ -40,18 +40,17 @@ pub(super) fn commands_behind_powershell(name: &str, words: &[Word]) -> Option<V
 }
 
 /// Returns a plain text as one for a POSIX shell: with `/` for `\`, and without the commas of lists. A
-/// variable stays one, which is not known; where a command begins it is an expression, as `:` is.
+/// variable stays one; where a command begins it begins an expression, which does nothing, as `:` does.
 fn as_posix(text: &str) -> Option<String> {
     let text = text.trim().replace("\r\n", "\n");
     let mut posix = String::new();
-    let (mut quote, mut expression) = (None, None);
-    let mut at = 0;
+    // Whether a command begins here, and whether `&` calls it; where the expression begins.
+    let (mut is_start, mut is_called, mut expression) = (true, false, None);
+    let (mut quote, mut before, mut at) = (None, ' ', 0);
     while let Some(letter) = text[at..].chars().next() {
-        let before = text[..at].chars().next_back().unwrap_or(' ');
-        let is_called = text[..at].trim_end_matches(' ').ends_with('&');
         at += letter.len_utf8();
         let after = text[at..].chars().next().unwrap_or(' ');
-        if quote.is_none() && "$'\"".contains(letter) && begins_command(&posix) && !is_called {
+        if is_start && !is_called && matches!(letter, '$' | '\'' | '"') {
             expression = Some(posix.len());
             posix.push_str(": ");
         }
@@ -81,44 +80,48 @@ fn as_posix(text: &str) -> Option<String> {
             }
             (None, ',') => posix.push(' '),
             // `& 'a b'` runs a program whose name is quoted.
-            (None, '&') if after == ' ' && begins_command(&posix) => {}
+            (None, '&') if after == ' ' && is_start => is_called = true,
             (None, '&') if posix.ends_with("2>") && after == '1' => posix.push('&'),
             (None, '>') => posix.push('>'),
             // What an expression assigns may be what a command prints.
-            (None, '=') if let Some(start) = expression.take() => posix.truncate(start),
-            (None, letter) if is_plain(letter) || is_between_words(letter) => {
-                if begins_command(&posix) {
-                    expression = None;
-                }
-                posix.push(letter);
+            (None, '=') if let Some(start) = expression.take() => {
+                posix.truncate(start);
+                (is_start, before) = (true, ' ');
+                continue;
             }
+            (None, letter) if is_plain(letter) || is_between_words(letter) => posix.push(letter),
             _ => return None,
         }
+        match letter {
+            ' ' | '\t' | '&' if is_start => {}
+            ';' | '|' | '\n' if quote.is_none() => {
+                (is_start, is_called, expression) = (true, false, None);
+            }
+            _ => is_start = false,
+        }
+        before = letter;
     }
     if quote.is_some() { None } else { Some(posix) }
 }
 
-/// Returns how long the name of a variable is, and the variable in a POSIX shell: `$null` is no file, and
-/// only the home and the directory are known.
+/// Returns how long the name of a variable is, and the variable in a POSIX shell. Case does not matter to
+/// PowerShell, so those of the environment have large letters, and its own small ones.
 fn variable(text: &str) -> Option<(usize, String)> {
-    let scope = if text.to_ascii_lowercase().starts_with("env:") { 4 } else { 0 };
-    let length = name_length(&text[scope..]);
-    let (name, behind) = text[scope..].split_at(length);
-    if length == 0 || behind.starts_with([':', '(', '[']) {
+    let end = text.find(|one: char| !one.is_ascii_alphanumeric() && !"_:".contains(one));
+    let (written, behind) = text.split_at(end.unwrap_or(text.len()));
+    let written = written.to_ascii_lowercase();
+    let name = written.strip_prefix("env:").unwrap_or(&written);
+    if name.is_empty() || name_length(name) < name.len() || behind.starts_with(['(', '[']) {
         return None;
     }
-    let variable = match &*name.to_ascii_uppercase() {
-        "NULL" => "/dev/null".to_owned(),
-        "HOME" | "USERPROFILE" => "$HOME".to_owned(),
-        "PWD" => "$PWD".to_owned(),
-        name => format!("$POWERSHELL_{name}"),
+    let variable = match name {
+        "null" => "/dev/null".to_owned(),
+        "home" | "userprofile" => "$HOME".to_owned(),
+        "pwd" => "$PWD".to_owned(),
+        name if name.len() < written.len() => format!("${}", name.to_ascii_uppercase()),
+        name => format!("${name}"),
     };
-    Some((scope + length, variable))
-}
-
-fn begins_command(posix: &str) -> bool {
-    let before = posix.trim_end_matches(' ');
-    before.is_empty() || before.ends_with([';', '|', '\n'])
+    Some((written.len(), variable))
 }
 
 fn is_plain(letter: char) -> bool {

@@ -520,22 +520,17 @@ fn a_plain_text_for_powershell_is_read() {
         ),
         (
             "a $x \"$env:X/$HOME\" 2>&1",
-            &[
-                "powershell a $POWERSHELL_X $POWERSHELL_X/$HOME ?",
-                "powershell: a $POWERSHELL_X $POWERSHELL_X/$HOME ?",
-            ],
+            &["powershell a $x $X/$HOME ?", "powershell: a $x $X/$HOME ?"],
         ),
         (
             "$x = 'rm'; $x.y",
             &[
-                "powershell : rm ?",
-                "powershell: : rm",
-                "powershell : $POWERSHELL_X.y ?",
-                "powershell: : $POWERSHELL_X.y ?",
+                "powershell : rm ?", "powershell: : rm", "powershell : $x.y ?",
+                "powershell: : $x.y ?",
             ],
         ),
         ("$x = a b", &["powershell a b ?", "powershell: a b"]),
-        ("& $x b", &["powershell $POWERSHELL_X b ?", "powershell: $POWERSHELL_X b ? !"]),
+        ("& $x b", &["powershell $x b ?", "powershell: $x b ? !"]),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
