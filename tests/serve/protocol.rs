@@ -120,6 +120,8 @@ async fn nothing_that_is_said_ends_a_conversation() {
         (long, -32600, None),
         (r#"{"jsonrpc":"2.0","id":1,"method":"dispach"}"#.to_owned(), -32601, None),
         (r#"{"jsonrpc":"2.0","id":1,"method":"dispatch"}"#.to_owned(), -32602, None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#.to_owned(), -32602, None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","parms":{}}"#.to_owned(), -32600, None),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"dispatch","params":{"event":"pre_tool_usee"}}"#
                 .to_owned(),

@@ -1,9 +1,5 @@
-//! Reads the messages of both sides.
-//!
-//! The proxy and the other side must read the same message in a line. A line that two readers could
-//! read differently is therefore an error, and is not sent on.
+//! The calls of tools among the messages of a client.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 
 use hookexec::lifecycle::ToolCall;
@@ -12,56 +8,7 @@ use hookexec_files::rpc::mcp::text_result;
 use serde_json::Value;
 
 use crate::server::ErrorCode;
-use crate::server::protocol::{Refusal, answer, read_object};
-
-/// The keys of messages. Servers written in Go take `Method` for `method`, so that no other key may
-/// be there.
-const KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-
-/// A message of either side.
-pub(super) enum Message {
-    Request { id: Value, method: String, object: JsonObject },
-    Notification { method: String, object: JsonObject },
-    Response { id: Value, answer: Result<Value, Value> },
-}
-
-/// An error for the client, and the id that it carries: `null` if none can be read.
-pub(super) type Refused = (Value, Refusal);
-
-impl Message {
-    /// Reads one line.
-    pub(super) fn read(line: &[u8]) -> Result<Self, Refused> {
-        let object = read_object(line).map_err(|refusal| (Value::Null, refusal))?;
-        let id = object.get("id").cloned().unwrap_or_default();
-        match Self::from_object(line, object) {
-            Ok(message) => Ok(message),
-            Err(problem) => Err((id, Refusal::new(ErrorCode::InvalidRequest, problem))),
-        }
-    }
-
-    fn from_object(line: &[u8], mut object: JsonObject) -> Result<Self, Cow<'static, str>> {
-        // Python's text streams end a line at it, so that the rest would be a message of its own.
-        if line.contains(&b'\r') {
-            return Err("a carriage return is inside of the line".into());
-        }
-        if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(format!("a message has no key `{key}`").into());
-        }
-        let (method, id) = (object.get("method").cloned(), object.get("id").cloned());
-        match (method, id, object.remove("result"), object.remove("error")) {
-            (Some(Value::String(method)), None, None, None) => {
-                Ok(Self::Notification { method, object })
-            }
-            (Some(Value::String(method)), Some(id), None, None) => match id {
-                Value::String(_) | Value::Number(_) => Ok(Self::Request { id, method, object }),
-                _ => Err("`id` must be a text or a number".into()),
-            },
-            (None, Some(id), Some(result), None) => Ok(Self::Response { id, answer: Ok(result) }),
-            (None, Some(id), None, Some(error)) => Ok(Self::Response { id, answer: Err(error) }),
-            _ => Err("give one of `method`, `result` and `error`, the last two with `id`".into()),
-        }
-    }
-}
+use crate::server::protocol::{Refusal, answer};
 
 /// Reads the call of a tool, which is named `mcp__server__tool` from here on.
 pub(super) fn tool_call(prefix: &str, message: &JsonObject) -> Result<ToolCall, Refusal> {

@@ -12,11 +12,11 @@ use tokio::sync::mpsc::Sender;
 
 use super::Setup;
 use super::call::Call;
-use super::message::{Message, Refused, tool_call};
+use super::message::tool_call;
 use super::requests::{Requests, Response};
 use crate::server::ErrorCode;
 use crate::server::connection::{Lines, TooLong};
-use crate::server::protocol::{Refusal, refuse};
+use crate::server::protocol::{Message, Refusal, Refused, refuse};
 
 /// Requests that would get the result of a call past the hooks.
 const PAST_HOOKS: [&str; 2] = ["tasks/get", "tasks/result"];

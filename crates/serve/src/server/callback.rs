@@ -22,7 +22,7 @@ pub(super) struct ClientLink {
     pub(super) outbox: Sender<Vec<u8>>,
     next_id: AtomicU64,
     /// The hooks that wait for the client's answers.
-    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Refusal>>>>,
+    waiting: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
 }
 
 impl ClientLink {
@@ -36,15 +36,15 @@ impl ClientLink {
     }
 
     /// Passes an answer of the client to the hook that waits for it.
-    pub(super) fn answered(&self, id: u64, answer: Result<Value, Refusal>) {
-        let hook = locked(&self.waiting).remove(&id);
+    pub(super) fn answered(&self, id: &Value, answer: Result<Value, Value>) {
+        let hook = locked(&self.waiting).remove(&id.as_u64().unwrap_or_default());
         if hook.is_none_or(|hook| hook.send(answer).is_err()) {
-            tracing::debug!(id, "the answer of a client comes too late");
+            tracing::debug!(%id, "the answer of a client comes too late");
         }
     }
 
     /// Calls the function `name` of the client.
-    async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, Refusal> {
+    async fn ask(&self, name: &str, args: &[String], input: &Input) -> Result<Value, Value> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (hook, answer) = oneshot::channel();
         {
@@ -60,7 +60,7 @@ impl ClientLink {
         {
             return answer;
         }
-        Err(Refusal::new(ErrorCode::Internal, "the client is gone"))
+        Err(json!({ "message": "the client is gone" }))
     }
 }
 
@@ -87,7 +87,10 @@ async fn call_client(
     let output = match client.ask(name, args, input).await {
         Ok(Value::Null) => return Ok(None),
         Ok(answer) => Output::from_value(answer),
-        Err(refusal) => return Err(failed(name, &refusal.message)),
+        Err(error) => {
+            let message = error["message"].as_str().unwrap_or("an error without a message");
+            return Err(failed(name, message));
+        }
     };
     let output = output.map_err(|problem| failed(name, &format!("its answer: {problem}")))?;
     let unknown = output.unknown_keys().next();

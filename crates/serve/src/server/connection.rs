@@ -12,7 +12,8 @@ use tokio::task::JoinSet;
 use super::callback::ClientLink;
 use super::host::Host;
 use super::listener::Server;
-use super::protocol::{ErrorCode, Incoming, Refusal, refuse};
+use super::params::Params;
+use super::protocol::{ErrorCode, Message, Refusal, refuse};
 use super::socket::{self, Stream};
 
 /// Talks to the client at the other end of a socket.
@@ -84,17 +85,25 @@ impl Conversation<'_> {
 
     /// Answers one request, or starts to.
     async fn take(&mut self, line: &[u8]) -> Result<(), Gone> {
-        let (id, method, params) = match Incoming::read(line) {
-            Ok(Incoming::Request { id: Some(id), method, params }) => (id, method, params),
-            Ok(Incoming::Request { id: None, method, .. }) => {
+        let (id, method, mut object) = match Message::read(line) {
+            Ok(Message::Request { id, method, object }) => (id, method, object),
+            Ok(Message::Notification { method, .. }) => {
                 tracing::debug!(method, "a notification of a client is ignored");
                 return Ok(());
             }
-            Ok(Incoming::Reply { id, answer }) => {
-                self.client.answered(id, answer);
+            Ok(Message::Response { id, answer }) => {
+                self.client.answered(&id, answer);
                 return Ok(());
             }
             Err((id, refusal)) => return self.send(refuse(&id, refusal)).await,
+        };
+        let params = match object.remove("params").unwrap_or_default() {
+            Value::Null => Params::default(),
+            Value::Object(params) => Params(params),
+            _ => {
+                let refusal = Refusal::params("`params` must be an object");
+                return self.send(refuse(&id, refusal)).await;
+            }
         };
         while self.running.try_join_next().is_some() {}
         let place = self.server.place(self.running.len());

@@ -1,11 +1,14 @@
 //! The messages: requests in, answers out.
+//!
+//! Two sides must read the same message in a line. A line that two readers could read differently is
+//! therefore an error.
+
+use std::borrow::Cow;
 
 use hookexec::wire::{JsonObject, parse_strict};
 use hookexec_files::rpc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-
-use super::params::Params;
 
 /// The kinds of errors, by their codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,53 +59,53 @@ impl Refusal {
     }
 }
 
-/// A line of a client.
-#[derive(Debug)]
-pub(super) enum Incoming {
-    /// A request. Without an `id` the client wants no answer.
-    Request { id: Option<Value>, method: String, params: Params },
-    /// The answer to a question of the server.
-    Reply { id: u64, answer: Result<Value, Refusal> },
+/// The keys of messages. Servers written in Go take `Method` for `method`, so that no other key may
+/// be there.
+const KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// A message of either side.
+pub(crate) enum Message {
+    Request { id: Value, method: String, object: JsonObject },
+    Notification { method: String, object: JsonObject },
+    Response { id: Value, answer: Result<Value, Value> },
 }
 
-impl Incoming {
+/// An error for the client, and the id that it carries: `null` if none can be read.
+pub(crate) type Refused = (Value, Refusal);
+
+impl Message {
     /// Reads one line.
-    ///
-    /// # Errors
-    /// With the id as far as it could be read.
-    pub(super) fn read(line: &[u8]) -> Result<Self, (Value, Refusal)> {
-        let mut object = match read_object(line) {
-            Ok(object) => object,
-            Err(refusal) => return Err((Value::Null, refusal)),
-        };
-        let id = object.remove("id");
-        if let Some(id) = id.as_ref().and_then(Value::as_u64)
-            && !object.contains_key("method")
-            && let Some(answer) = reply(&mut object)
-        {
-            return Ok(Self::Reply { id, answer });
+    pub(crate) fn read(line: &[u8]) -> Result<Self, Refused> {
+        let object = read_object(line).map_err(|refusal| (Value::Null, refusal))?;
+        let id = object.get("id").cloned().unwrap_or_default();
+        match Self::from_object(line, object) {
+            Ok(message) => Ok(message),
+            Err(problem) => Err((id, Refusal::new(ErrorCode::InvalidRequest, problem))),
         }
-        let answer_to = id.clone().unwrap_or_default();
-        let Some(Value::String(method)) = object.remove("method") else {
-            let refusal = Refusal::new(ErrorCode::InvalidRequest, "`method` must be a text");
-            return Err((answer_to, refusal));
-        };
-        let params = match object.remove("params").unwrap_or_default() {
-            Value::Null => Params::default(),
-            Value::Object(params) => Params(params),
-            _ => return Err((answer_to, Refusal::params("`params` must be an object"))),
-        };
-        Ok(Self::Request { id, method, params })
     }
-}
 
-/// Takes out what a client answers.
-fn reply(object: &mut JsonObject) -> Option<Result<Value, Refusal>> {
-    if let Some(error) = object.remove("error") {
-        let message = error["message"].as_str().unwrap_or("an error without a message");
-        return Some(Err(Refusal::new(ErrorCode::Internal, message)));
+    fn from_object(line: &[u8], mut object: JsonObject) -> Result<Self, Cow<'static, str>> {
+        // Python's text streams end a line at it, so that the rest would be a message of its own.
+        if line.contains(&b'\r') {
+            return Err("a carriage return is inside of the line".into());
+        }
+        if let Some(key) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(format!("a message has no key `{key}`").into());
+        }
+        let (method, id) = (object.get("method").cloned(), object.get("id").cloned());
+        match (method, id, object.remove("result"), object.remove("error")) {
+            (Some(Value::String(method)), None, None, None) => {
+                Ok(Self::Notification { method, object })
+            }
+            (Some(Value::String(method)), Some(id), None, None) => match id {
+                Value::String(_) | Value::Number(_) => Ok(Self::Request { id, method, object }),
+                _ => Err("`id` must be a text or a number".into()),
+            },
+            (None, Some(id), Some(result), None) => Ok(Self::Response { id, answer: Ok(result) }),
+            (None, Some(id), None, Some(error)) => Ok(Self::Response { id, answer: Err(error) }),
+            _ => Err("give one of `method`, `result` and `error`, the last two with `id`".into()),
+        }
     }
-    object.remove("result").map(Ok)
 }
 
 /// Reads the object that a message is.
@@ -153,7 +156,7 @@ mod tests {
     use super::*;
 
     fn refused(line: &str) -> (Value, i32) {
-        let (id, refusal) = Incoming::read(line.as_bytes()).unwrap_err();
+        let Err((id, refusal)) = Message::read(line.as_bytes()) else { panic!("{line} is read") };
         (id, refusal.code as i32)
     }
 
@@ -165,7 +168,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, Value::Null, -32700),
             ("[]", Value::Null, -32600),
             (r#"{"jsonrpc":"2.0","id":"x"}"#, json!("x"), -32600),
-            (r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}"#, json!(7), -32602),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"ping","more":1}"#, json!(7), -32600),
         ];
         for (line, id, code) in cases {
             assert_eq!(refused(line), (id, code), "{line}");
@@ -175,9 +178,7 @@ mod tests {
     #[test]
     fn an_id_comes_back_as_it_was_sent() {
         let line = br#"{"jsonrpc":"2.0","id":12345678901234567890123,"method":"ping"}"#;
-        let Ok(Incoming::Request { id: Some(id), .. }) = Incoming::read(line) else {
-            panic!("a request")
-        };
+        let Ok(Message::Request { id, .. }) = Message::read(line) else { panic!("a request") };
         let answer = answer(&id, &Ok(1));
         let expected = "{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890123,\"result\":1}\n";
         assert_eq!(String::from_utf8(answer).unwrap(), expected);
