@@ -178,7 +178,7 @@ impl From<Diagnostics> for CommandError {
 impl From<ListenError> for CommandError {
     fn from(error: ListenError) -> Self {
         let mut failed = Self::usage(error.to_string());
-        failed.hints.extend(error.hint());
+        failed.hints.extend(error.hint);
         failed
     }
 }

@@ -41,21 +41,25 @@ impl Socket {
     /// # Panics
     /// When it is not called within a Tokio runtime that has I/O enabled.
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
-        let shown = path;
+        let (shown, place) = (path, path.display());
         let path = std::path::absolute(path).or_failed(shown)?;
         check_directory(path.parent().unwrap_or(Path::new("/")), shown)?;
 
         // The holder of the lock owns the path: no other server uses the file there.
         let lock = path.with_added_extension("lock");
         let Some(lock) = files::try_lock(&lock).or_failed(shown)? else {
-            return Err(ListenError::InUse(shown.to_owned()));
+            let problem = format!("another process of hookexec is listening at {place}");
+            return Err(ListenError::new(problem, "use that process, or end it"));
         };
         if let Ok(found) = path.symlink_metadata() {
             if !found.file_type().is_socket() {
-                return Err(ListenError::NotASocket(shown.to_owned()));
+                let problem = format!("{place} exists and is not a socket");
+                let hint = "choose another path, or remove what is there";
+                return Err(ListenError::new(problem, hint));
             }
             if is_in_use(&path) {
-                return Err(ListenError::OtherProgram(shown.to_owned()));
+                let problem = format!("another program is listening at {place}");
+                return Err(ListenError::new(problem, "choose another path"));
             }
             fs::remove_file(&path).or_failed(shown)?;
         }
@@ -110,7 +114,10 @@ trait OrFailed<T> {
 
 impl<T> OrFailed<T> for io::Result<T> {
     fn or_failed(self, path: &Path) -> Result<T, ListenError> {
-        self.map_err(|cause| ListenError::Failed { path: path.to_owned(), cause })
+        self.map_err(|cause| {
+            let problem = format!("can't listen at {}: {cause}", path.display());
+            ListenError { problem, hint: None }
+        })
     }
 }
 
@@ -118,11 +125,15 @@ impl<T> OrFailed<T> for io::Result<T> {
 fn check_directory(directory: &Path, shown: &Path) -> Result<(), ListenError> {
     files::private_directory(directory).or_failed(shown)?;
     let found = directory.metadata().or_failed(shown)?;
+    let shown = directory.display();
     if !system::belongs_to_user(&found) {
-        return Err(ListenError::OtherUser(directory.to_owned()));
+        let problem = format!("the directory {shown} belongs to another user");
+        return Err(ListenError { problem, hint: None });
     }
     if found.mode() & 0o077 != 0 {
-        return Err(ListenError::NotPrivate(directory.to_owned()));
+        let problem = "is open to other users, so a socket in it would be, too";
+        let hint = format!("take a directory of its own, or run `chmod 700 {shown}`");
+        return Err(ListenError::new(format!("the directory {shown} {problem}"), &hint));
     }
     Ok(())
 }

@@ -19,7 +19,10 @@ impl Socket {
     /// # Errors
     /// Always.
     pub fn bind(_path: &Path) -> Result<Self, ListenError> {
-        Err(ListenError::NotAvailable)
+        let problem =
+            "`--socket` is not available on Windows: hookexec has no private sockets there";
+        let hint = "leave `--socket` out, and write requests to its stdin";
+        Err(ListenError::new(problem.to_owned(), hint))
     }
 
     /// Returns where it would be.
