@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt as _;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::declared::DeclaredEvents;
@@ -23,7 +24,8 @@ use crate::locks::locked;
 use crate::wire::{Input, Stop};
 
 /// How a session begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SessionSource {
     /// It is new.

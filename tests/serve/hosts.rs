@@ -106,7 +106,11 @@ async fn an_unknown_parameter_is_an_error() {
     for (method, params, told) in [
         ("session.begin", json!({}), "`session` is missing"),
         ("session.begin", json!({ "session": { "session_id": "s", "cwd_": "" } }), "cwd_"),
-        ("session.begin", json!({ "session": session(), "source": "x" }), "unknown `source` `x`"),
+        (
+            "session.begin",
+            json!({ "session": session(), "source": "x" }),
+            "`source` must be startup, resume",
+        ),
         ("session.end", json!({ "session": session(), "why": "x" }), "unknown parameter `why`"),
         ("turn.begin", json!({ "session": session() }), "`turn_id` is missing"),
         ("turn.end", json!({ "session": session(), "turn": turn }), "give one of"),

@@ -182,15 +182,8 @@ impl Params {
     }
 
     pub(super) fn source(&mut self) -> Result<SessionSource, Refusal> {
-        match self.text("source")?.as_deref() {
-            None | Some("startup") => Ok(SessionSource::Startup),
-            Some("resume") => Ok(SessionSource::Resume),
-            Some("clear") => Ok(SessionSource::Clear),
-            Some("compact") => Ok(SessionSource::Compact),
-            Some(other) => Err(Refusal::params(format!(
-                "unknown `source` `{other}`; known are startup, resume, clear and compact"
-            ))),
-        }
+        let source = self.read("source", "startup, resume, clear or compact")?;
+        Ok(source.unwrap_or(SessionSource::Startup))
     }
 
     /// Reads how a turn ends: by `response`, `error` or `reason`. With a response `stop` fires, unless
