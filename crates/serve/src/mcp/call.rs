@@ -1,6 +1,7 @@
 //! One call of a tool, from the client through the hooks to the server and back.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::future::pending;
 use std::sync::Arc;
 
@@ -10,14 +11,15 @@ use hookexec::lifecycle::{
 use hookexec::wire::JsonObject;
 use hookexec_agents::tools;
 use hookexec_files::locks::locked;
+use hookexec_files::rpc::mcp::text_result;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::Sender;
 
-use super::message::denied;
 use super::proxy::Proxy;
 use super::requests::{CallHandle, Response};
-use crate::server::protocol::answer;
+use crate::server::ErrorCode;
+use crate::server::protocol::{Refusal, answer};
 
 /// A call as the client sent it.
 pub(super) struct Call {
@@ -118,4 +120,39 @@ fn line_for_client(id: &Value, outcome: &ToolOutcome, received: Option<Response>
         return line;
     }
     answer(id, &Ok(&outcome.mcp_result()))
+}
+
+/// Reads the call of a tool, which is named `mcp__server__tool` from here on.
+pub(super) fn tool_call(prefix: &str, message: &JsonObject) -> Result<ToolCall, Refusal> {
+    let Some(Value::Object(params)) = message.get("params") else {
+        return Err(invalid("`params` must be an object"));
+    };
+    let Some(Value::String(tool)) = params.get("name") else {
+        return Err(invalid("`name` must be a text"));
+    };
+    for key in params.keys() {
+        for known in ["name", "arguments"] {
+            // In upper case, because Go also takes `ſ` for `s`.
+            if key != known && key.to_uppercase() == known.to_uppercase() {
+                return Err(invalid(format!("`{key}` must be written `{known}`")));
+            }
+        }
+    }
+    if params.contains_key("task") {
+        let problem = "a call can't be a task behind `hookexec mcp`: hooks would miss its result";
+        return Err(invalid(problem));
+    }
+    let arguments = params.get("arguments").cloned().unwrap_or_default();
+    ToolCall::from_value(format!("{prefix}{tool}"), arguments)
+        .map_err(|error| invalid(error.to_string()))
+}
+
+fn invalid(problem: impl Into<String>) -> Refusal {
+    Refusal::new(ErrorCode::InvalidParams, problem)
+}
+
+/// Returns the line that answers a call which was denied before the hooks were asked.
+fn denied(id: &Value, why: impl Display) -> Vec<u8> {
+    let result = text_result(&format!("Tool call denied: {why}"), true);
+    answer(id, &Ok(&result))
 }

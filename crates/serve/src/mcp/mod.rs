@@ -1,11 +1,10 @@
 //! A proxy before an MCP server.
 //!
-//! `message` reads a line, `proxy` says where it goes, `requests` keeps what is not answered, and
-//! `call` takes the call of a tool through the hooks. The two directions have tasks and queues of
-//! their own, so that neither waits for the other.
+//! `proxy` says where a line goes, `requests` keeps what is not answered, and `call` takes the call of
+//! a tool through the hooks. The two directions have tasks and queues of their own, so that neither
+//! waits for the other.
 
 mod call;
-mod message;
 mod proxy;
 mod requests;
 

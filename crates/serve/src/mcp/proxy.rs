@@ -11,8 +11,7 @@ use tokio::io::AsyncRead;
 use tokio::sync::mpsc::Sender;
 
 use super::Setup;
-use super::call::Call;
-use super::message::tool_call;
+use super::call::{Call, tool_call};
 use super::requests::{Requests, Response};
 use crate::server::ErrorCode;
 use crate::server::connection::{Lines, TooLong};
