@@ -281,17 +281,13 @@ impl fmt::Display for Agent {
 
 /// A name that no agent, or no host, has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {kind} `{name}`; {hint}")]
-pub struct UnknownName {
-    kind: &'static str,
-    name: String,
-    hint: String,
-}
+#[error("{0}")]
+pub struct UnknownName(String);
 
 impl UnknownName {
-    fn new(kind: &'static str, name: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+    fn new(kind: &str, name: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
         let hint = suggest::hint_or_list(name, known, &format!("known {kind}s:"));
-        Self { kind, name: name.to_owned(), hint }
+        Self(format!("unknown {kind} `{name}`; {hint}"))
     }
 }
 
