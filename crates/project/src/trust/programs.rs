@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hookexec_calls::Word;
 use hookexec_calls::shell::{quoted, unquoted};
+use hookexec_files::plain::line;
 use hookexec_files::text::name_length;
 
 /// Words that a shell handles itself, and words that start no program.
@@ -61,14 +62,5 @@ pub(super) fn below<'w>(word: &'w Word, variable: &str) -> Option<&'w str> {
 
 /// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
 pub(crate) fn typed(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    if !path.contains(char::is_control) {
-        return quoted(&path);
-    }
-    let escaped = path.chars().map(|letter| match letter {
-        '\\' | '\'' => format!("\\{letter}"),
-        _ if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),
-        _ => letter.to_string(),
-    });
-    format!("$'{}'", escaped.collect::<String>())
+    quoted(&line(&path.to_string_lossy()))
 }
