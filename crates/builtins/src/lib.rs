@@ -118,7 +118,7 @@ pub struct Shipped {
     /// The answer that counts when it fails and the event would go on.
     on_failure: fn(Event) -> Option<Output>,
     /// Whether it changes nothing outside of itself, so that a replay may run it.
-    looks: bool,
+    pub only_looks: bool,
     prepare: Prepare,
 }
 
@@ -170,7 +170,7 @@ pub fn register(registry: &mut Registry) {
 
 /// Returns a builtin that changes nothing outside of itself, gives the model context and may block.
 const fn looks(named: Named, prepare: Prepare) -> Shipped {
-    Shipped { looks: true, ..acts(named, prepare) }
+    Shipped { only_looks: true, ..acts(named, prepare) }
 }
 
 /// Returns one that writes, sends or counts something.
@@ -182,7 +182,7 @@ const fn acts((name, page): Named, prepare: Prepare) -> Shipped {
         inline: false,
         rewrites: false,
         on_failure: |_| None,
-        looks: false,
+        only_looks: false,
         prepare,
     }
 }
@@ -209,11 +209,6 @@ impl Shipped {
     pub fn of_hook(hook: &Hook) -> Option<&'static Self> {
         let Some(Command::Text(name)) = &hook.command else { return None };
         if hook.kind == "builtin" { Self::named(name) } else { None }
-    }
-
-    /// Returns whether it changes nothing outside of itself, so that a replay may run it.
-    pub fn only_looks(&self) -> bool {
-        self.looks
     }
 
     /// Returns the events it is for.

@@ -112,7 +112,7 @@ impl Replay {
 pub fn is_self_contained(hook: &Hook) -> bool {
     match hook.kind.as_str() {
         "rule" => true,
-        "builtin" => Shipped::of_hook(hook).is_some_and(Shipped::only_looks),
+        "builtin" => Shipped::of_hook(hook).is_some_and(|builtin| builtin.only_looks),
         _ => false,
     }
 }
