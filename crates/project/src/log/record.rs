@@ -19,7 +19,7 @@ pub const BEGINNING: &str = "{\"v\":1,\"time\":\"";
 const LONGEST: usize = 64 * 1024;
 
 /// The record of the decision at one event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The version of the format.
     pub v: u8,
@@ -179,17 +179,10 @@ impl Record {
             message: verdict.message.clone(),
             approval: verdict.approval.clone(),
             rewritten: rewritten(verdict),
-            updated_input: None,
             failed_open: verdict.failed_open.clone(),
             hooks,
             duration_ms,
-            traceparent: None,
-            config: String::new(),
-            policies: Vec::new(),
-            input: None,
-            input_cut: false,
-            input_redacted: false,
-            hooks_cut: false,
+            ..Self::default()
         };
         record.each_text(leave_out_if_too_long);
         record

@@ -46,11 +46,7 @@ impl Page {
 
     /// Returns its address.
     pub fn address(&self) -> String {
-        format!("{}/{}/", self.origin(), self.token)
-    }
-
-    fn origin(&self) -> String {
-        format!("http://{}", self.host)
+        format!("http://{}/{}/", self.host, self.token)
     }
 
     /// Returns whether a request is for this page. A browser that comes by `localhost` or by a tunnel
