@@ -13,7 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalQuestion, JsonObject};
+use super::{ApprovalQuestion, JsonObject, is_empty};
 use crate::event::{Event, UnknownEvent};
 use crate::suggest;
 
@@ -32,7 +32,7 @@ impl Fields {
 }
 
 /// A kind of field; its default is what an absent one means.
-pub(crate) trait Field: Default + Serialize {
+pub(crate) trait Field: Default + PartialEq + Serialize {
     /// Reads a value, and says what is wrong with it.
     fn read(value: Value) -> Result<Self, WrongType>;
 
@@ -43,7 +43,7 @@ pub(crate) trait Field: Default + Serialize {
 
     /// Returns whether it does not appear in the JSON of all fields.
     fn is_left_out(&self) -> bool {
-        false
+        is_empty(self)
     }
 }
 
@@ -75,7 +75,7 @@ impl WrongType {
 }
 
 /// A kind that `Option` adds to, so that its absence differs from every value.
-pub(crate) trait Present: Serialize + Sized {
+pub(crate) trait Present: PartialEq + Serialize + Sized {
     /// Reads a value.
     fn of(value: Value) -> Result<Self, WrongType>;
 
@@ -91,10 +91,6 @@ impl<P: Present> Field for Option<P> {
 
     fn show(&self) -> Option<Cow<'_, Value>> {
         Some(self.as_ref()?.shown())
-    }
-
-    fn is_left_out(&self) -> bool {
-        self.is_none()
     }
 }
 
@@ -156,16 +152,16 @@ impl Field for String {
     fn read(value: Value) -> Result<Self, WrongType> {
         Self::of(value)
     }
+
+    fn is_left_out(&self) -> bool {
+        false
+    }
 }
 
 /// A flag of which only `true` is written.
 impl Field for bool {
     fn read(value: Value) -> Result<Self, WrongType> {
         Self::of(value)
-    }
-
-    fn is_left_out(&self) -> bool {
-        !self
     }
 }
 
@@ -180,10 +176,6 @@ impl Field for Vec<String> {
             texts.push(text);
         }
         Ok(texts)
-    }
-
-    fn is_left_out(&self) -> bool {
-        self.is_empty()
     }
 }
 
