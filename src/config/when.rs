@@ -264,6 +264,9 @@ impl Kind<'_> for Glob {
     }
 }
 
+const DEAD_HINT: &str = "a name has no space, comma, slash, curly quote or invisible character: join \
+                         names with `|`, and put straight quotes around them";
+
 const CURLY_QUOTES: [char; 8] = ['“', '”', '„', '‟', '‘', '’', '‚', '‛'];
 
 impl Kind<'_> for Matcher {
@@ -283,15 +286,18 @@ impl Kind<'_> for Matcher {
                 &owned
             }
         };
-        if let Some(problem) = permission_rule(pattern) {
-            let is_error = problem.is_error();
-            reader.report(node, problem);
-            if is_error {
-                return None;
-            }
-        } else if let Some((cause, hint)) = dead(pattern) {
-            let message = format!("{what} can't match the name of any tool: {cause}");
+        if let Some(tool) = tool_of_rule(pattern) {
+            let message =
+                format!("{what} is a permission rule of Claude Code, and not the name of a tool");
+            let hint = format!(
+                "write `matcher: {tool}`, and on the same entry \
+                 `when: {{ field: tool_input.command, regex: ... }}`"
+            );
             return reader.refuse_with_hint(node, message, hint);
+        }
+        if is_dead(pattern) {
+            let message = format!("{what} can't match the name of any tool");
+            return reader.refuse_with_hint(node, message, DEAD_HINT);
         }
         match Self::new(pattern) {
             Ok(matcher) => Some(matcher),
@@ -317,60 +323,28 @@ fn regex_hint(pattern: &str) -> &'static str {
 }
 
 /// Returns whether `pattern` uses look-ahead or look-behind, which most other engines have.
-pub(super) fn looks_around(pattern: &str) -> bool {
+fn looks_around(pattern: &str) -> bool {
     ["(?!", "(?=", "(?<!", "(?<="].iter().any(|part| pattern.contains(part))
 }
 
-/// Returns the problem of a pattern that looks like a rule of Claude Code's permissions, such as
+/// Returns the tool of a pattern that is a rule of Claude Code's permissions, such as
 /// `Bash(git push:*)`.
-fn permission_rule(pattern: &str) -> Option<Diagnostic> {
-    let (tool, rest) = pattern.split_once('(')?;
-    let rule = rest.strip_suffix(')')?;
+fn tool_of_rule(pattern: &str) -> Option<&str> {
+    let (tool, rule) = pattern.strip_suffix(')')?.split_once('(')?;
     let is_name = tool.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    if tool.is_empty() || !is_name || rule.contains('|') {
-        return None;
-    }
-    if !rule.contains([':', ' ', '*', '/']) {
-        let problem =
-            Diagnostic::warning(format!("`matcher: {pattern}` does not match the tool `{tool}`"));
-        let hint = "to look at a tool's arguments use \
-                    `when: { field: tool_input.command, regex: ... }`";
-        return Some(problem.hint(hint));
-    }
-    let start = rule.trim_end_matches('*').trim_end_matches(':');
-    let field = if tool == "Bash" { "command" } else { "file_path" };
-    let hint = format!(
-        "write `matcher: {tool}`, and on the same entry \
-         `when: {{ field: tool_input.{field}, regex: '^{}' }}`",
-        regex::escape(start)
-    );
-    let problem = "`matcher` is a permission rule of Claude Code, and not the name of a tool";
-    Some(Diagnostic::error(problem).hint(hint))
+    if tool.is_empty() || !is_name || rule.contains('|') { None } else { Some(tool) }
 }
 
-/// Returns why a matcher is written so that no tool's name can match it, and what to do: a guard
-/// that never runs looks exactly like one that allows.
-fn dead(pattern: &str) -> Option<(&'static str, &'static str)> {
-    // As nearly all are written: nothing below is in it.
-    if pattern.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b',' | b'/')) {
-        return None;
-    }
+/// Returns whether a matcher is written so that no tool's name can match it: a guard that never runs
+/// looks exactly like one that allows.
+fn is_dead(pattern: &str) -> bool {
     let in_slashes = pattern.len() > 1 && pattern.starts_with('/') && pattern.ends_with('/');
-    if pattern.contains('\u{a0}') {
-        Some(("a no-break space (U+00A0)", "remove it"))
-    } else if pattern.contains(char::is_whitespace) {
-        Some(("a space or a newline", "join names with `|` and nothing else, in quotes"))
-    } else if pattern.contains(CURLY_QUOTES) {
-        Some(("a curly quote", "write straight quotes (`\"`) around the matcher, or none"))
-    } else if pattern.contains(is_invisible) {
-        Some(("an invisible character", "type the matcher again by hand"))
-    } else if pattern.contains(',') && !pattern.contains('{') {
-        Some(("a comma", "join names with `|`"))
-    } else if in_slashes {
-        Some(("slashes around it", "write the regular expression without them"))
-    } else {
-        None
-    }
+    let is_list = pattern.contains(',') && !pattern.contains('{');
+    in_slashes || is_list || pattern.contains(is_in_no_name)
+}
+
+fn is_in_no_name(letter: char) -> bool {
+    letter.is_whitespace() || is_invisible(letter) || CURLY_QUOTES.contains(&letter)
 }
 
 #[cfg(test)]
