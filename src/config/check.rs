@@ -1,11 +1,11 @@
 //! Checks what only the whole configuration shows, such as hooks that are the same.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 use hookexec_files::diagnostic::{Diagnostic, Diagnostics};
 
-use super::model::{Command, Config, Hook, Protocol};
+use super::model::{Command, Config, Hook};
 use crate::event::Event;
 use crate::wire::Mode;
 
@@ -16,7 +16,6 @@ pub(super) fn whole(config: &mut Config, problems: &mut Diagnostics) {
         // Broken hooks are left out: what seems to be missing or unused may just be among them.
         return;
     }
-    unused_processes(config, problems);
     guards_that_open(config, problems);
     duplicates(config, problems);
 }
@@ -30,25 +29,6 @@ fn process_timeouts(config: &mut Config) {
         {
             hook.timeout = timeout;
         }
-    }
-}
-
-fn unused_processes(config: &Config, problems: &mut Diagnostics) {
-    let used: HashSet<&str> = config.hooks.iter().filter_map(Hook::process).collect();
-    for (name, process) in &config.processes {
-        if used.contains(&**name) {
-            continue;
-        }
-        let message = format!("no hook calls process `{name}`");
-        let hint = match process.protocol {
-            Protocol::Hooks => format!(
-                "add a hook `{{ type: process, command: {name} }}`, or `intercept:` to the process"
-            ),
-            Protocol::Mcp => {
-                format!("add a hook `{{ type: mcp, with: {{ server: {name}, tool: NAME }} }}`")
-            }
-        };
-        problems.push(Diagnostic::warning(message).hint(hint).at(process.location.clone()));
     }
 }
 

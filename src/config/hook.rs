@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hookexec_files::diagnostic::Diagnostic;
 use hookexec_files::kinds::Filled;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::{Entry, Fields, Reader};
@@ -80,24 +79,8 @@ fn read_keys<'n>(
     }
     let mut fields = reader.open_fields(node, "a hook")?;
     let own = fields.split_off(HookKeys::NAMES);
-    warn_of_cut_reasons(reader, &own);
     let own = OwnKeys::new(node, &own, Arc::clone(place.groups));
     Some((HookKeys::of(reader, fields), own))
-}
-
-/// Warns of a reason that a comment cuts, as in `deny: see #5`. Most comments begin with a space.
-fn warn_of_cut_reasons(reader: &mut Reader, own: &[Entry<'_>]) {
-    for (name, _, reason) in own {
-        let (text, behind) = reader.file.text.split_at_checked(reason.span.end).unwrap_or_default();
-        let comment = behind.trim_start_matches(' ').strip_prefix('#').unwrap_or_default();
-        let is_plain = !text.trim_end_matches(' ').ends_with(['"', '\'', '\n']);
-        if ["deny", "ask"].contains(name) && is_plain && comment.starts_with(char::is_alphanumeric)
-        {
-            let message = "the reason ends before ` #`, which begins a comment";
-            let warning = Diagnostic::warning(message).hint("put quotes around the whole text");
-            reader.report(reason, warning);
-        }
-    }
 }
 
 /// Refuses keys that the hook's event or type has no use for.

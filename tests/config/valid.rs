@@ -180,14 +180,6 @@ hooks:
 ";
     let config = Config::from_yaml(text, "hooks.yaml").unwrap();
     insta::assert_snapshot!(config.warnings.render(false), @"
-        warning: no hook calls process `idle`
-         --> hooks.yaml:3:3
-          |
-        3 |   idle: { command: [x] }
-          |   ^^^^
-          |
-          = help: add a hook `{ type: process, command: idle }`, or `intercept:` to the process
-
         warning: 2 guards, this one first, on `pre_tool_use` would let the tool run after a crash (exit code 1)
          --> hooks.yaml:8:11
           |
