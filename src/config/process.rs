@@ -120,24 +120,6 @@ pub(crate) const KINDS: [(&str, &str, Event); 13] = [
     ("agent.error", "error", Event::OnError),
 ];
 
-/// The runtime events that nothing here corresponds to: `agent.` and these, or these with `_`.
-const OTHER_KINDS: [&str; 6] = [
-    "llm.delta",
-    "llm.retry",
-    "tool.exec_skipped",
-    "interrupt.received",
-    "subturn.result_delivered",
-    "subturn.orphan",
-];
-/// The families of runtime events that nothing here corresponds to.
-const OTHER_FAMILIES: [&str; 4] = ["channel.", "bus.", "gateway.", "mcp."];
-
-fn is_other(kind: &str) -> bool {
-    let name = kind.strip_prefix("agent.");
-    OTHER_FAMILIES.iter().any(|family| kind.starts_with(family))
-        || OTHER_KINDS.iter().any(|other| name == Some(other) || other.replace('.', "_") == kind)
-}
-
 /// How a process is spoken to.
 pub(crate) struct Transport;
 /// The events that a process decides on.
@@ -341,15 +323,13 @@ impl Kind<'_> for Observed {
                 KINDS.iter().find(|(kind, legacy, _)| *kind == item || *legacy == item)
             {
                 events.insert(*event);
-            } else if is_other(&item) {
+            } else {
                 let message =
                     format!("nothing here corresponds to `{item}`: the process never gets it");
-                reader.report(node, Diagnostic::warning(message));
-            } else {
                 let names = KINDS.iter().flat_map(|(kind, legacy, _)| [*kind, *legacy]);
-                let hint = suggest::hint(&item, names);
-                let hint = hint.unwrap_or_else(|| "`\"*\"` observes everything".to_owned());
-                reader.error_with_hint(node, format!("unknown event `{item}` in {what}"), hint);
+                let mut warning = Diagnostic::warning(message);
+                warning.hint = suggest::hint(&item, names);
+                reader.report(node, warning);
             }
         }
         Some(Self(events))
