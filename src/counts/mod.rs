@@ -59,8 +59,6 @@ pub enum CountError {
 pub(crate) enum Counts {
     /// `None` when the user has no home.
     Directory(Option<PathBuf>),
-    /// Like [`Directory`](Self::Directory), but a change is lost.
-    OnlyRead(Option<PathBuf>),
     /// This process, for runs that must leave nothing behind.
     Memory(Mutex<BTreeMap<String, Session>>),
 }
@@ -149,12 +147,7 @@ impl Counter {
 impl Counts {
     /// Returns the counts of the user: `$XDG_STATE_HOME/hookexec/counts`.
     pub(crate) fn of_user() -> Self {
-        Self::Directory(directory_of_user())
-    }
-
-    /// Returns the counts of the user for a run that changes none of them.
-    pub(crate) fn only_read() -> Self {
-        Self::OnlyRead(directory_of_user())
+        Self::Directory(state_directory().map(|state| state.join("hookexec/counts")))
     }
 
     /// Returns counts that end with the process.
@@ -174,8 +167,7 @@ impl Counts {
         let session = digest(session_id.as_bytes());
         match self {
             Self::Directory(Some(directory)) => store::change(directory, &session, change),
-            Self::OnlyRead(Some(directory)) => change(&mut store::look(directory, &session)?),
-            Self::Directory(None) | Self::OnlyRead(None) => Err(CountError::NoHome),
+            Self::Directory(None) => Err(CountError::NoHome),
             Self::Memory(sessions) => {
                 let mut sessions = locked(sessions);
                 if !sessions.contains_key(&session) && sessions.len() >= MAX_COUNTED {
@@ -187,10 +179,6 @@ impl Counts {
             }
         }
     }
-}
-
-fn directory_of_user() -> Option<PathBuf> {
-    Some(state_directory()?.join("hookexec/counts"))
 }
 
 fn now() -> u64 {

@@ -201,7 +201,7 @@ impl Loaded {
 
     /// Builds the executor of a run that leaves no counts behind.
     pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
-        self.build(ExecutorBuilder::counts_only_read)
+        self.build(ExecutorBuilder::counts_in_memory)
     }
 
     fn build(self, set: fn(ExecutorBuilder) -> ExecutorBuilder) -> Result<Executor, CommandError> {
