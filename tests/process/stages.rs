@@ -191,7 +191,7 @@ async fn our_own_words_are_understood_everywhere() {
                 "unknown key `resaon`; did you mean `reason`?",
             ),
             (json!({ "decision": "allow", "action": "continue" }), "unknown key `decision`"),
-            (json!({ "decision": "maybe", "action": "continue" }), "unknown key `decision`"),
+            (json!({ "decision": "maybe", "action": "continue" }), "`decision` can't be `maybe`"),
         ])
         .await;
     shutdown(&stage.executor).await;

@@ -10,7 +10,7 @@ use super::rewrite;
 use crate::config::process::Stage;
 use crate::event::Event;
 use crate::suggest;
-use crate::wire::{Input, JsonObject, Output, Present, Stop, StopScope, UnknownKey, widest};
+use crate::wire::{Input, JsonObject, Output, Present, Stop, StopScope, UnknownKey};
 use hookexec_files::json::parse_object;
 
 /// Why an answer can't be used, in words that follow "its answer can't be used: ".
@@ -42,36 +42,31 @@ impl Stage {
         if answer.is_empty() && !self.approves() {
             return Ok(Output::default());
         }
+        if let Some(denial) = self.denial(&answer) {
+            return Ok(denial);
+        }
         if answer.keys().all(|key| self.keys.contains(&key.as_str())) {
             return self.picoclaw(answer, input);
+        }
+        let own = own_words(answer.clone())?;
+        if own.denies_or_asks() {
+            return Ok(own);
         }
         // A reason is a word of both languages.
         let has_reason = answer.contains_key("reason");
         let is_mixed =
             answer.keys().any(|key| key != "reason" && self.keys.contains(&key.as_str()));
-        let own = own_words(answer.clone());
-        if is_mixed {
-            let picoclaw = self.picoclaw(answer, input);
-            return match own {
-                Ok(own) if own.denies_or_asks() => Ok(stricter(own, picoclaw)),
-                _ => picoclaw,
-            };
-        }
-        let own = own?;
-        if own.unknown_keys.len() + usize::from(has_reason) >= answer.len() {
+        if is_mixed || own.unknown_keys.len() + usize::from(has_reason) >= answer.len() {
             return self.picoclaw(answer, input);
         }
-        if self.approves() && own.decision.is_none() && own.stop.is_none() {
+        if self.approves() && own.decision.is_none() {
             return Err("`approved` is missing".to_owned());
         }
         checked(own)
     }
 
-    /// Reads an answer in PicoClaw's words.
+    /// Reads an answer in PicoClaw's words that does not deny.
     fn picoclaw(self, answer: JsonObject, input: &Input) -> Result<Output, Misread> {
-        if let Some(denial) = self.denial(&answer) {
-            return Ok(denial);
-        }
         let mut part = Part::new("", answer);
         if self.approves() {
             return approval(part, self.keys);
@@ -203,15 +198,6 @@ fn unknown_keys(
 
 fn own_words(answer: JsonObject) -> Result<Output, Misread> {
     Output::from_value(Value::Object(answer)).map_err(|error| error.to_string())
-}
-
-/// Returns the denial of an answer in our own words, made as strict as PicoClaw's words beside it.
-fn stricter(mut own: Output, picoclaw: Result<Output, Misread>) -> Output {
-    if let Ok(picoclaw) = picoclaw {
-        own.decision = own.decision.max(picoclaw.decision);
-        own.stop = widest(own.stop, picoclaw.stop);
-    }
-    own
 }
 
 /// Refuses an answer with unknown keys, unless it denies.
