@@ -154,7 +154,7 @@ impl Executor {
             begun = Some(work);
         }
         let (hook, shown, shared) = (bound.clone(), Arc::clone(input), self.shared());
-        let spawned = self.capacity.background.spawn(bound.rank(), |seat| async move {
+        let spawned = self.capacity.spawn_background(bound.rank(), |seat| async move {
             match begun {
                 Some(work) => work.await,
                 None => follow(event, hook, shown, Some(seat), shared).instrument(span).await,

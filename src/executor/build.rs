@@ -36,16 +36,6 @@ pub struct ExecutorBuilder {
     blocks: bool,
 }
 
-/// The findings about the hooks of a configuration.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Inspection {
-    /// The hooks in config order; disabled ones included.
-    pub hooks: Vec<Arc<Hook>>,
-    /// The problems of the hooks that can't be built.
-    pub problems: Diagnostics,
-}
-
 impl Executor {
     /// Returns a builder for `config`.
     pub fn builder(config: Config) -> ExecutorBuilder {
@@ -144,11 +134,12 @@ impl ExecutorBuilder {
         Ok(executor)
     }
 
-    /// Builds what can be built, and returns what is wrong with the rest. Hooks that wait for an approval
-    /// are built, to show what an approval would bring. Nothing is started.
-    pub fn inspect(self) -> Inspection {
+    /// Builds what can be built, and returns all hooks in config order, disabled ones included, and the
+    /// problems of those that can't be built. Hooks that wait for an approval are built, to show what an
+    /// approval would bring. Nothing is started.
+    pub fn inspect(self) -> (Vec<Arc<Hook>>, Diagnostics) {
         let (executor, problems) = self.build_partially(false);
-        Inspection { hooks: executor.configured, problems }
+        (executor.configured, problems)
     }
 
     /// Builds what can be built, and returns the problems of the rest. Unless the executor `runs`, approvals
@@ -202,7 +193,7 @@ impl ExecutorBuilder {
             describer: registry.describer,
             max_parallel: self.config.max_parallel.unwrap_or(Config::DEFAULT_MAX_PARALLEL),
             recorder,
-            capacity: Arc::new(Capacity { blocks: self.blocks, ..Capacity::default() }),
+            capacity: Arc::new(Capacity::new(self.blocks)),
             is_replaced: AtomicBool::new(false),
             unfired_told: AtomicBool::new(false),
             handed_over: None,

@@ -312,7 +312,7 @@ impl Executor {
     pub async fn shutdown(&self, patience: Duration) {
         let mut background = tokio::task::JoinSet::new();
         if !self.is_replaced.load(Ordering::Acquire) {
-            background = self.capacity.background.take();
+            background = self.capacity.take_background();
         }
         let all_done = async { while background.join_next().await.is_some() {} };
         if tokio::time::timeout(patience, all_done).await.is_err() {

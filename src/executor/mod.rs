@@ -28,7 +28,6 @@ mod versions;
 
 pub use ask::BEFORE_TOOL;
 pub use background::HandedOver;
-pub use build::Inspection;
 pub use conclude::Decided;
 pub(crate) use dispatch::Executor;
 pub use dispatch::{DispatchOptions, JudgedBefore};

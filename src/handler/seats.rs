@@ -19,10 +19,15 @@ const SEATS: ByRank<usize> = [160, 160, 32];
 const NO_SEAT: &str = "as many hooks of its layer were running as may run at once; let them end \
                        sooner, or raise its `timeout`";
 
+/// Why a hook does not run in the background.
+pub(crate) const BACKGROUND_FULL: &str =
+    "32 hooks of its layer run in the background already; let them end sooner, or wait for them";
+
 /// Limits how many hooks run at once. An executor that replaces another one takes it over.
 #[derive(Debug)]
 pub(crate) struct Capacity {
-    pub(crate) background: Background,
+    background_tasks: Mutex<JoinSet<()>>,
+    background_seats: Seats,
     pub(crate) seats: Seats,
     /// Whether work that blocks runs where the event is dispatched.
     pub(crate) blocks: bool,
@@ -51,12 +56,38 @@ pub(crate) enum Place<'a> {
     Background { seat: &'a Seat },
 }
 
-impl Default for Capacity {
-    fn default() -> Self {
-        // How many hooks of one layer run in the background at once.
-        let background =
-            Background { tasks: Mutex::default(), seats: seats([32; Layer::RANKED.len()]) };
-        Self { background, seats: seats(SEATS), blocks: false }
+impl Capacity {
+    pub(crate) fn new(blocks: bool) -> Self {
+        // How many hooks of one layer run in the background at once: a layer has its own places, so
+        // that none takes those of another.
+        let background_seats = seats([32; Layer::RANKED.len()]);
+        let background_tasks = Mutex::default();
+        Self { background_tasks, background_seats, seats: seats(SEATS), blocks }
+    }
+
+    /// Starts the work of a hook of a layer in the background; returns `false`, and drops it, when the
+    /// layer has too many already.
+    pub(crate) fn spawn_background<W>(&self, rank: usize, work: impl FnOnce(Seat) -> W) -> bool
+    where
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let Ok(seat) = Arc::clone(&self.background_seats[rank]).try_acquire_owned() else {
+            return false;
+        };
+        let seat = Arc::new(seat);
+        let work = work(Arc::clone(&seat));
+        let mut tasks = locked(&self.background_tasks);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            work.await;
+            drop(seat);
+        });
+        true
+    }
+
+    /// Takes all hooks in the background, to wait for their end.
+    pub(crate) fn take_background(&self) -> JoinSet<()> {
+        std::mem::take(&mut *locked(&self.background_tasks))
     }
 }
 
@@ -93,41 +124,5 @@ impl Call<'_> {
                 }
             }
         }
-    }
-}
-
-/// Why a hook does not run in the background.
-pub(crate) const BACKGROUND_FULL: &str =
-    "32 hooks of its layer run in the background already; let them end sooner, or wait for them";
-
-/// The hooks in the background: a layer has its own places, so that none takes those of another.
-#[derive(Debug)]
-pub(crate) struct Background {
-    tasks: Mutex<JoinSet<()>>,
-    seats: Seats,
-}
-
-impl Background {
-    /// Starts the work of a hook of a layer; returns `false`, and drops it, when the layer has too
-    /// many already.
-    pub(crate) fn spawn<W>(&self, rank: usize, work: impl FnOnce(Seat) -> W) -> bool
-    where
-        W: Future<Output = ()> + Send + 'static,
-    {
-        let Ok(seat) = Arc::clone(&self.seats[rank]).try_acquire_owned() else { return false };
-        let seat = Arc::new(seat);
-        let work = work(Arc::clone(&seat));
-        let mut tasks = locked(&self.tasks);
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(async move {
-            work.await;
-            drop(seat);
-        });
-        true
-    }
-
-    /// Takes all of them, to wait for their end.
-    pub(crate) fn take(&self) -> JoinSet<()> {
-        std::mem::take(&mut *locked(&self.tasks))
     }
 }

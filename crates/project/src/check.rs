@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hookexec::config::{Diagnostic, Diagnostics, FailedFile, Hook};
-use hookexec::executor::Inspection;
 use hookexec::{Executor, Registry};
 
 use crate::load::{LoadOptions, Loading};
@@ -65,7 +64,7 @@ pub fn check(options: &LoadOptions, registry: Registry) -> Check {
     if let Some(directory) = &options.working_dir {
         executor = executor.working_dir(directory);
     }
-    let Inspection { hooks, problems: unbuilt, .. } = executor.inspect();
+    let (hooks, unbuilt) = executor.inspect();
     problems.extend(unbuilt);
     problems.sort(&files);
     Check { files, hooks: count, problems, left_out, failed, policies, configured: hooks }

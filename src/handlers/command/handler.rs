@@ -202,7 +202,7 @@ fn leave(exchange: Exchange, call: &Call<'_>) -> Result<(), HandlerError> {
     };
     let deadline = call.deadline;
     // Without a place it is dropped, which stops it.
-    if capacity.background.spawn(rank, |_| exchange.finish(deadline)) {
+    if capacity.spawn_background(rank, |_| exchange.finish(deadline)) {
         return Ok(());
     }
     Err(HandlerError::new(Failure::Other, BACKGROUND_FULL))
