@@ -13,7 +13,7 @@ use super::turn::{TurnEnd, TurnState};
 use crate::event::Event;
 use crate::executor::{Decided, DispatchOptions, Executor};
 use crate::locks::locked;
-use crate::wire::{Input, Stop, StopScope, Verdict};
+use crate::wire::{Input, Stop, StopScope, Verdict, is_empty};
 
 /// A session, or a turn of it: every driver begins here. [`Session`](super::Session) and
 /// [`Turn`](super::Turn) dereference to it.
@@ -241,18 +241,10 @@ impl Scope {
 
     pub(super) fn fill(&self, input: &mut Input) {
         let common = &self.session.common;
-        if input.session_id.is_empty() {
-            input.session_id.clone_from(&common.session_id);
-        }
-        if input.cwd.is_empty() {
-            input.cwd.clone_from(&common.cwd);
-        }
-        if input.agent_name.is_none() {
-            input.agent_name.clone_from(&common.agent_name);
-        }
-        if input.model_id.is_none() {
-            input.model_id.clone_from(&common.model_id);
-        }
+        fill_in(&mut input.session_id, &common.session_id);
+        fill_in(&mut input.cwd, &common.cwd);
+        fill_in(&mut input.agent_name, &common.agent_name);
+        fill_in(&mut input.model_id, &common.model_id);
         for (key, value) in &common.extra {
             if !input.extra.contains_key(key) {
                 input.extra.insert(key.clone(), value.clone());
@@ -260,15 +252,18 @@ impl Scope {
         }
         if let Some(turn) = &self.turn {
             let state = locked(&turn.state);
-            if input.turn_id.is_none() {
-                input.turn_id = Some(state.turn_id.clone());
-            }
-            if input.last_user_message.is_none() {
-                input.last_user_message.clone_from(&state.prompt);
-            }
-            if input.iteration.is_none() && state.iteration > 0 {
-                input.iteration = Some(state.iteration);
+            fill_in(&mut input.last_user_message, &state.prompt);
+            input.turn_id.get_or_insert_with(|| state.turn_id.clone());
+            if state.iteration > 0 {
+                input.iteration.get_or_insert(state.iteration);
             }
         }
+    }
+}
+
+/// Sets a field that is empty to what all events have in common.
+fn fill_in<T: Clone + Default + PartialEq>(field: &mut T, common: &T) {
+    if is_empty(field) {
+        field.clone_from(common);
     }
 }
