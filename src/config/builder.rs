@@ -261,19 +261,12 @@ impl ConfigBuilder {
     fn check_processes(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
         let mut owners: HashMap<String, Location> = HashMap::new();
-        for layer in Layer::RANKED {
-            for part in &parts {
-                if part.rank() != layer.rank() {
-                    continue;
-                }
-                for (name, process) in &part.processes {
-                    owners.entry(name.clone()).or_insert_with(|| process.location.clone());
-                }
+        let mut by_rank: Vec<&FileConfig> = parts.iter().collect();
+        by_rank.sort_by_key(|part| part.rank());
+        for part in by_rank {
+            for (name, process) in &part.processes {
+                owners.entry(name.clone()).or_insert_with(|| process.location.clone());
             }
-        }
-        if owners.is_empty() {
-            self.parts = parts;
-            return;
         }
         parts.retain(|part| {
             let problems = process_problems(part, &owners);

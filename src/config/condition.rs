@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::describe::Memo;
 use crate::platform::Platform;
 use crate::wire::{Input, JsonObject, same_json};
-use hookexec_files::pattern::{Pattern, PatternError};
+use hookexec_files::pattern::Pattern;
 
 /// A condition on an event's input: what stands below `when:`.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +114,11 @@ pub(super) enum Test {
     Equals(Value),
     In(Vec<Value>),
     Regex(Pattern),
-    Glob { written: Arc<str>, pattern: Pattern },
+    /// Only `**` goes across a `/`. On Windows `\` in a value counts as `/`, and case does not count.
+    Glob {
+        written: Arc<str>,
+        pattern: Pattern,
+    },
     Exists(bool),
 }
 
@@ -244,13 +248,6 @@ impl Field {
 }
 
 impl Test {
-    /// Returns the test of a glob, in which only `**` goes across a `/`. On Windows `\` in a value counts
-    /// as `/`, and case does not count.
-    pub(super) fn glob(written: &str) -> Result<Self, PatternError> {
-        let pattern = Pattern::glob(written, Platform::HERE.has_drives)?;
-        Ok(Self::Glob { written: written.into(), pattern })
-    }
-
     fn holds(&self, value: Option<&Value>) -> bool {
         let Some(value) = value else { return matches!(self, Self::Exists(false)) };
         match self {

@@ -340,11 +340,11 @@ impl Hook {
             None => Cow::Borrowed(&self.kind),
         };
         let text = text.trim();
-        let Some((line, _)) = text.split_once('\n') else {
-            return shortened(text, 60).into_owned();
-        };
-        let line = line.trim_end();
+        let line = text.lines().next().unwrap_or_default().trim_end();
         let label = shortened(line, 60);
-        if label == line { format!("{line}…") } else { label.into_owned() }
+        if line.len() < text.len() && label == line {
+            return format!("{line}…");
+        }
+        label.into_owned()
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::condition::{Condition, Field, Form, Leaf, List, Test};
 use super::keys::ConditionKeys;
 use crate::matcher::Matcher;
+use crate::platform::Platform;
 use crate::suggest;
 use crate::text::is_invisible;
 use crate::wire::Input;
@@ -257,8 +258,8 @@ impl Kind<'_> for Glob {
 
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let text = String::read(reader, node, what)?;
-        match Test::glob(&text) {
-            Ok(glob) => Some(Self(glob)),
+        match Pattern::glob(&text, Platform::HERE.has_drives) {
+            Ok(pattern) => Some(Self(Test::Glob { written: text.into(), pattern })),
             Err(cause) => reader.refuse(node, format!("not a valid glob: {cause}")),
         }
     }
