@@ -135,9 +135,7 @@ impl Document {
             let hint = format!("move it to {MANAGED_DIRECTORY}/hooks.yaml");
             return self.reader.error_with_hint(key, message, hint);
         }
-        let Some(items) = self.reader.list(value, "`layers`") else { return };
-        let layers = items.iter().filter_map(|item| self.reader.value(item, "`layers`"));
-        self.config.layers = Some(layers.collect());
+        self.config.layers = self.reader.value(value, "`layers`");
     }
 
     fn unknown_key(&mut self, key: &Node, name: &str) {

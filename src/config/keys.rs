@@ -25,7 +25,7 @@ use super::hook::Groups;
 use super::layer::Layer;
 use super::limit::{Period, RunLimit};
 use super::model::{EventMethod, InheritEnv, OnError, Protocol, SideEffects};
-use super::process::{Argv, Milliseconds, Observed, Stages, Start, Transport};
+use super::process::{Argv, Observed, Stage, Start};
 use super::settings::{AuditEvents, AuditInput, AuditSettings, PolicySettings, PublicKeys, Source};
 use super::when::{Expression, Glob, Parts, Values};
 use crate::counts::MAX_COUNTED;
@@ -242,8 +242,8 @@ section! {
          to v0.2.8";
     enabled "enabled": bool, "`true`", "[PicoClaw](import.md#picoclaw): whether it is used at all";
     priority "priority": i64, "0", "PicoClaw: its place in the chain, lower first";
-    transport "transport": Transport, "`stdio`", "PicoClaw: how it is spoken to";
-    intercept "intercept": Stages, "none",
+    transport "transport": String, "`stdio`", "PicoClaw: how it is spoken to";
+    intercept "intercept": Vec<Stage>, "none",
         "PicoClaw: the stages it decides on; each becomes a hook of the event it corresponds to";
     observe "observe": Observed, "none", "PicoClaw: the events that it observes; `*` is all";
 }
@@ -262,9 +262,9 @@ section! {
 section! {
     /// The keys of `defaults:` in PicoClaw's `hooks` block.
     pub(crate) PicoclawDefaults<'n>, "`hooks.defaults`":
-    observer "observer_timeout_ms": Milliseconds, "500", "for observers";
-    interceptor "interceptor_timeout_ms": Milliseconds, "5000", "for interceptors";
-    approval "approval_timeout_ms": Milliseconds, "60000", "for approvals";
+    observer "observer_timeout_ms": i64, "500", "for observers";
+    interceptor "interceptor_timeout_ms": i64, "5000", "for interceptors";
+    approval "approval_timeout_ms": i64, "60000", "for approvals";
 }
 
 /// The meaning of a failure for all hooks of a file; a default never relaxes an event.
@@ -297,7 +297,7 @@ later! {
     /// `$schema:`.
     SchemaAddress: json!({ "type": "string" });
     /// `layers:`, which only an administrator's file may have.
-    AllowedLayers: json!({ "type": "array", "items": Layer::schema() });
+    AllowedLayers: <Vec<Layer>>::schema();
     /// A hooks block.
     HooksBlock: reference("hooks");
     /// The `hooks:` of a matcher entry.

@@ -13,7 +13,6 @@ use hookexec_files::kinds::{Filled, Words};
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
-use serde_json::{Value as Json, json};
 
 use super::document::Document;
 use super::hook::read_argv;
@@ -120,18 +119,9 @@ pub(crate) const KINDS: [(&str, &str, Event); 13] = [
     ("agent.error", "error", Event::OnError),
 ];
 
-/// How a process is spoken to.
-pub(crate) struct Transport;
-/// The events that a process decides on.
-#[derive(Default)]
-pub(crate) struct Stages(pub(crate) BTreeSet<Event>);
 /// The events that a process observes.
 #[derive(Default)]
 pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
-/// A timeout.
-#[derive(Clone, Copy)]
-pub(crate) struct Milliseconds(Duration);
-
 impl Document {
     /// Reads the keys of PicoClaw's `hooks` block.
     pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {
@@ -182,6 +172,13 @@ impl Document {
             let hint = "add the program and its arguments: `command: [python3, weather.py]`";
             reader.error_with_hint(key, message, hint);
         }
+        if let Some(transport) = &keys.transport
+            && !["", "stdio"].contains(&transport.as_str())
+        {
+            let node = keys.fields.get("transport").unwrap_or(key);
+            let message = format!("unknown transport `{transport}`");
+            reader.error_with_hint(node, message, "the only one is `stdio`");
+        }
         if keys.enabled == Some(false) {
             return;
         }
@@ -204,13 +201,13 @@ impl Document {
             location: reader.location(key),
         };
         let stated = process.timeout.or(defaults.timeout);
-        let Stages(stages) = keys.intercept.unwrap_or_default();
+        let intercepted = keys.intercept.unwrap_or_default();
         let Observed(observed) = keys.observe.unwrap_or_default();
         // The hooks of all processes follow the others of the file, lower priority first.
         let place = (keys.priority.unwrap_or_default(), name.to_owned());
         let hooks = self.chain.entry(place).or_default();
         for (_, stage) in STAGES {
-            if stages.contains(&stage.event) {
+            if intercepted.iter().any(|one| one.event == stage.event) {
                 hooks.push(interceptor(&process, stage, stated, defaults, timeouts));
             }
         }
@@ -249,8 +246,10 @@ fn interceptor(
     hook
 }
 
-fn or_milliseconds(stated: Option<Milliseconds>, otherwise: u64) -> Duration {
-    stated.map_or(Duration::from_millis(otherwise), |stated| stated.0)
+/// Returns a timeout of PicoClaw: with 0 and less its default stays, too.
+fn or_milliseconds(stated: Option<i64>, otherwise: u64) -> Duration {
+    let stated = stated.and_then(|stated| u64::try_from(stated).ok()).unwrap_or_default();
+    Duration::from_millis(if stated == 0 { otherwise } else { stated.min(86_400_000) })
 }
 
 fn process_hook(process: &Process, event: Event) -> Hook {
@@ -273,42 +272,8 @@ fn refuse_builtins(reader: &mut Reader, node: &Node) {
     }
 }
 
-impl Kind<'_> for Transport {
-    const SCHEMA: &'static str = r#"{ "enum": ["", "stdio"] }"#;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let transport = String::read(reader, node, what)?;
-        if ["", "stdio"].contains(&&*transport) {
-            return Some(Self);
-        }
-        let message = format!("unknown transport `{transport}`");
-        reader.refuse_with_hint(node, message, "the only one is `stdio`")
-    }
-}
-
 impl Words for Stage {
     const WORDS: &'static [(&'static str, Self)] = &STAGES;
-}
-
-impl Kind<'_> for Stages {
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let items = reader.list(node, what)?;
-        let mut events = BTreeSet::new();
-        for item in items {
-            // PicoClaw skips empty ones.
-            if item.as_text() != Some("")
-                && let Some(Stage { event, .. }) = reader.value(item, what)
-            {
-                events.insert(event);
-            }
-        }
-        Some(Self(events))
-    }
-
-    fn schema() -> Json {
-        let items = json!({ "anyOf": [Stage::schema(), { "const": "" }] });
-        json!({ "type": "array", "items": items })
-    }
 }
 
 impl Kind<'_> for Observed {
@@ -333,18 +298,5 @@ impl Kind<'_> for Observed {
             }
         }
         Some(Self(events))
-    }
-}
-
-impl Kind<'_> for Milliseconds {
-    const SCHEMA: &'static str = r#"{ "type": "integer" }"#;
-
-    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
-        let Some(number) = node.as_number() else {
-            return reader.expected(what, "a number", node);
-        };
-        // As in PicoClaw, the default stays with 0 and less.
-        let milliseconds = number.as_u64().filter(|number| *number > 0)?;
-        Some(Self(Duration::from_millis(milliseconds.min(86_400_000))))
     }
 }

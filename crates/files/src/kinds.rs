@@ -160,6 +160,17 @@ impl Kind<'_> for Vec<String> {
     }
 }
 
+impl<T: Words> Kind<'_> for Vec<T> {
+    fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
+        let items = reader.list(node, what)?;
+        Some(items.iter().filter_map(|item| reader.value(item, what)).collect())
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "items": T::schema() })
+    }
+}
+
 impl Kind<'_> for bool {
     const SCHEMA: &'static str = r#"{ "type": "boolean" }"#;
 
