@@ -8,7 +8,7 @@ use super::keys::{
     AuditKeys, ConditionKeys, Defaults, EntryKeys, FileKeys, HookKeys, LimitKeys, PicoclawKeys,
     PolicyKeys, ProcessKeys,
 };
-use crate::event::{Contract, Event};
+use crate::event::Event;
 
 /// Returns the schema (draft 7) of a configuration file, without the keys that a type of hook refuses.
 ///
@@ -57,30 +57,21 @@ fn events() -> Map<String, Value> {
     let mut events = Map::new();
     for event in Event::all() {
         let contract = event.contract();
-        let hook = if contract.may_block { "deciding_hook" } else { "observing_hook" };
+        let (hook, does) = if contract.may_block {
+            ("deciding_hook", "a hook may block it")
+        } else {
+            ("observing_hook", "hooks only observe")
+        };
         let mut item = reference(hook);
         if contract.tool_matched {
             let hooks = json!({ "properties": { "hooks": one_or_many(&item) } });
             item = json!({ "allOf": [reference("matcher_entry"), hooks] });
         }
         let mut schema = one_or_many(&item);
-        schema["description"] = describe(contract).into();
+        schema["description"] = format!("{}; {does}.", contract.fires).into();
         events.insert(event.name().to_owned(), schema);
     }
     events
-}
-
-fn describe(contract: &Contract) -> String {
-    let mut text = contract.fires.to_owned();
-    if let Some(first) = text.get_mut(0..1) {
-        first.make_ascii_uppercase();
-    }
-    text.push_str(if contract.may_block {
-        "; a hook may block it."
-    } else {
-        "; hooks only observe."
-    });
-    text
 }
 
 fn condition() -> Value {
@@ -90,14 +81,6 @@ fn condition() -> Value {
     // `all`, `any`, `not` and `uncertain` have none.
     schema["required"] = json!([]);
     schema["minProperties"] = json!(1);
-    schema["dependencies"] = json!({
-        "field": { "minProperties": 2 },
-        "equals": ["field"],
-        "in": ["field"],
-        "regex": ["field"],
-        "glob": ["field"],
-        "exists": ["field"]
-    });
     schema
 }
 
