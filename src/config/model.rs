@@ -105,8 +105,7 @@ pub struct Hook {
     pub with: Option<Value>,
     /// The keys of its type, beside those that every hook may have.
     pub(crate) own: OwnKeys,
-    /// The limits that its layer, or a layer above it, sets on it. Hooks that share one value share
-    /// its `max_parallel`.
+    /// The limits that its layer, or a layer above it, sets on it.
     pub(crate) limits: Arc<Limits>,
     /// Files that an approval covers beside those that its command names, as written.
     pub scripts: Vec<String>,
@@ -134,7 +133,7 @@ impl KeyLocations {
 pub(crate) struct Limits {
     /// How long after the start of the event a hook may still run.
     pub(crate) deadline: Option<Duration>,
-    /// How many of the hooks that share this value run at once.
+    /// How many of the hooks of the layer run at once.
     pub(crate) max_parallel: Option<usize>,
     /// The hosts that http hooks may post to; all when `None`.
     pub(crate) http_hosts: Option<BTreeSet<String>>,

@@ -255,8 +255,6 @@ fn bind(
 ) {
     // Hooks that do the same in the same place get the same number.
     let mut identities = HashMap::with_capacity(configured.len());
-    // The hooks of one layer share the value of its limits.
-    let mut groups = HashMap::new();
     for (hook, handler) in configured.iter().zip(handlers) {
         let Some(handler) = handler.filter(|_| hook.enabled) else { continue };
         let next = identities.len();
@@ -264,8 +262,7 @@ fn bind(
         let hooks = &mut hooks_of[hook.event.index()];
         let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
         let dialect = environment.registry.dialect_of(&hook);
-        let limit_group = *groups.entry(Arc::as_ptr(&hook.limits)).or_insert(identity);
-        hooks.push(Bound { hook, handler, identity, limit_group, runs, dialect });
+        hooks.push(Bound { hook, handler, identity, runs, dialect });
     }
 }
 
@@ -289,7 +286,6 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,
-                limit_group: identity,
                 runs: None,
                 dialect: None,
             });

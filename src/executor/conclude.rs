@@ -193,9 +193,7 @@ impl Evaluation<'_> {
     /// Returns the verdict of one event alone.
     fn verdict_at(&self, place: usize, outcomes: &[Outcome]) -> Verdict {
         let stage = &self.moment.stages[place];
-        if self.is_refused
-            && let Some(cause) = self.refusal_at(place)
-        {
+        if let Some(cause) = self.refusal_at(place) {
             let mut verdict = Verdict::denied(stage.event, cause);
             if stage.plan.contract.withholds() {
                 self.report_rewrite(&mut verdict);

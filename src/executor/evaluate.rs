@@ -32,8 +32,6 @@ pub(super) struct Evaluation<'e> {
     /// The rewriters that failed in a turn: they take no other, and are not asked to judge. One that
     /// failed as a judge only takes its turn in a later round, or its rewrite would be lost.
     failed_in_turn: Vec<HookId>,
-    /// Whether no hook can be chosen by the tool's name, where the event is denied for that.
-    pub(super) is_refused: bool,
     /// Whether the events take part that follow from the others.
     has_followed: bool,
     /// Whether a placeholder is the response.
@@ -86,7 +84,6 @@ impl<'e> Evaluation<'e> {
             turns: Vec::new(),
             became_rewriters: Vec::new(),
             failed_in_turn: Vec::new(),
-            is_refused: false,
             has_followed: false,
             is_withheld: false,
             stands: options.stands,
@@ -109,7 +106,6 @@ impl<'e> Evaluation<'e> {
     async fn run(&mut self) {
         for place in 0..self.moment.stages.len() {
             if let Some(cause) = self.refusal_at(place) {
-                self.is_refused = true;
                 return self.withhold_everything(&cause);
             }
         }

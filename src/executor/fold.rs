@@ -191,7 +191,6 @@ mod laws {
             )),
             handler: Arc::new(Silent),
             identity: index,
-            limit_group: index,
         };
         (0..count).map(bound).collect()
     }

@@ -1,33 +1,32 @@
 //! Runs many hooks at once: those of higher layers start first, and each starts as soon as its limits
 //! allow.
 
-use std::collections::HashMap;
-
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 
 use super::select::Bound;
+use crate::config::ByRank;
 use crate::handler::BoxFuture;
 
-/// Counts the running hooks of one moment, in total and for each `max_parallel` of a layer.
+/// Counts the running hooks of one moment, in total and for each layer that has a `max_parallel`.
 pub(super) struct Slots {
     free: usize,
-    /// The free slots of the hooks that share a `max_parallel`, by [`Bound::limit_group`].
-    shared: HashMap<usize, usize>,
+    /// The free slots of each layer whose hooks have had one.
+    of_layers: ByRank<Option<usize>>,
 }
 
 impl Slots {
     pub(super) fn new(max_parallel: usize) -> Self {
-        Self { free: max_parallel.max(1), shared: HashMap::new() }
+        Self { free: max_parallel.max(1), of_layers: ByRank::default() }
     }
 
     /// Takes a slot for the hook, if one is free.
-    pub(crate) fn take(&mut self, bound: &Bound) -> bool {
+    fn take(&mut self, bound: &Bound) -> bool {
         if self.free == 0 {
             return false;
         }
         if let Some(max_parallel) = bound.hook.limits.max_parallel {
-            let free = self.shared.entry(bound.limit_group).or_insert(max_parallel.max(1));
+            let free = self.of_layers[bound.rank()].get_or_insert(max_parallel.max(1));
             if *free == 0 {
                 return false;
             }
@@ -38,9 +37,11 @@ impl Slots {
     }
 
     /// Returns the slot of the hook.
-    pub(crate) fn give_back(&mut self, bound: &Bound) {
+    fn give_back(&mut self, bound: &Bound) {
         self.free += 1;
-        if let Some(free) = self.shared.get_mut(&bound.limit_group) {
+        if bound.hook.limits.max_parallel.is_some()
+            && let Some(free) = &mut self.of_layers[bound.rank()]
+        {
             *free += 1;
         }
     }
@@ -80,18 +81,18 @@ mod tests {
     use crate::event::Event;
     use crate::handler::Silent;
 
-    fn bound(layer: Layer, limit_group: usize, max_parallel: Option<usize>) -> Bound {
+    fn bound(layer: Layer, max_parallel: Option<usize>) -> Bound {
         let mut hook = Hook::new(Event::Stop, "builtin", Command::Text("n".into()));
         hook.location = file_of_layer(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, identity: 0, limit_group, runs: None, dialect: None }
+        Bound { hook, handler, identity: 0, runs: None, dialect: None }
     }
 
     #[tokio::test]
     async fn hooks_of_higher_layers_start_first() {
         let layers = [Layer::Project, Layer::CommandLine, Layer::Managed, Layer::User];
-        let hooks = layers.map(|layer| bound(layer, 0, None));
+        let hooks = layers.map(|layer| bound(layer, None));
         let started = Mutex::new(Vec::new());
         let calls = hooks.iter().enumerate().map(|(number, hook)| {
             let started = &started;
@@ -106,12 +107,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hooks_that_share_limits_share_their_slots_and_no_others() {
-        let (one, two, none) = ((0, Some(1)), (1, Some(2)), (2, None));
+    async fn hooks_of_a_layer_share_their_slots_and_no_others() {
+        let one = (Layer::Managed, Some(1));
+        let (two, none) = ((Layer::User, Some(2)), (Layer::Project, None));
         let started = Mutex::new(Vec::new());
         let go_on = Notify::new();
         let order = [one, one, two, none, two, two, none];
-        let order = order.map(|(limits, max_parallel)| bound(Layer::User, limits, max_parallel));
+        let order = order.map(|(layer, max_parallel)| bound(layer, max_parallel));
         let calls = order.iter().enumerate().map(|(number, hook)| {
             let (started, go_on) = (&started, &go_on);
             let call: BoxFuture<'_, usize> = Box::pin(async move {
@@ -129,8 +131,8 @@ mod tests {
         let running = run_all(calls.collect(), Slots::new(5), end);
         tokio::pin!(running);
         assert!((&mut running).now_or_never().is_none());
-        assert_eq!(*started.lock().unwrap(), [0, 2, 3, 4, 6]);
-        // The first is done: only the next hook with the same limits starts.
+        assert_eq!(*started.lock().unwrap(), [0, 2, 4, 3, 6]);
+        // The first is done: only the next hook of its layer starts.
         go_on.notify_one();
         assert!((&mut running).now_or_never().is_none());
         assert_eq!(started.lock().unwrap()[5..], [1]);

@@ -22,8 +22,6 @@ pub(crate) struct Bound {
     pub(crate) handler: Arc<dyn Handler>,
     /// Equal for identical hooks.
     pub(crate) identity: usize,
-    /// Equal for hooks that share a `max_parallel`.
-    pub(crate) limit_group: usize,
     /// Counts its runs, if they are limited.
     pub(crate) runs: Option<Arc<Runs>>,
     /// The words that it reads and answers in, if they are an agent's.
