@@ -11,6 +11,7 @@ use super::connection::Connection;
 use crate::config::{Process, Protocol};
 use crate::event::Event;
 use crate::handler::{Failure, HandlerError};
+use crate::wire::json_bytes;
 use hookexec_files::json::parse_object;
 use hookexec_files::rpc::{self, mcp};
 
@@ -43,11 +44,8 @@ impl Roles {
             return mcp::initialize_params();
         }
         let modes: Vec<&str> = MODES.into_iter().filter(|mode| self.modes.contains(mode)).collect();
-        let events: Vec<&str> = self.events.iter().map(|event| event.name()).collect();
         // The version of the protocol.
-        json!({ "name": name, "version": 1, "modes": modes, "events": events })
-            .to_string()
-            .into_bytes()
+        json_bytes(&json!({ "name": name, "version": 1, "modes": modes, "events": self.events }))
     }
 }
 
