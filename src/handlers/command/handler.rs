@@ -79,7 +79,6 @@ pub(crate) fn build(
     }
     Ok(Arc::new(CommandHandler {
         launch: Launch { program, arguments, raw, environment, directory },
-        config_dir,
         remedy: OnceLock::new(),
         max_output: hook.max_output,
         words,
@@ -90,8 +89,6 @@ pub(crate) fn build(
 /// A command hook, resolved as far as it can be before an event comes.
 struct CommandHandler {
     launch: Launch,
-    /// The directory of its hooks file.
-    config_dir: Arc<Path>,
     /// The advice after a failure, once it was asked for.
     remedy: OnceLock<Option<String>>,
     max_output: usize,
@@ -115,8 +112,7 @@ impl Handler for CommandHandler {
 
     fn remedy(&self) -> Option<&str> {
         let remedy = self.remedy.get_or_init(|| {
-            let misplaced = self.launch.path_from_config(&self.config_dir);
-            misplaced.or_else(|| self.launch.windows_line_ends())
+            self.launch.path_from_config().or_else(|| self.launch.windows_line_ends())
         });
         remedy.as_deref()
     }

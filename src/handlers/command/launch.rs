@@ -34,7 +34,7 @@ const FILES: &str = "HOOKEXEC_FILES";
 /// The text of the command of the tool call.
 const COMMAND: &str = "HOOKEXEC_COMMAND";
 /// The directory of the file that the hook is configured in.
-const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
+pub(super) const CONFIG_DIR: &str = "HOOKEXEC_CONFIG_DIR";
 /// The project.
 const PROJECT_DIR: &str = "HOOKEXEC_PROJECT_DIR";
 /// How many hooks called hookexec again, one in another.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::launch::{Environment, Launch};
+use super::launch::{CONFIG_DIR, Environment, Launch};
 use crate::config::Location;
 use crate::handler::BuildError;
 use hookexec_files::directories::{project_of, without_detours};
@@ -48,8 +48,9 @@ impl Launch {
     }
 
     /// Returns what to write in the place of a relative path, if no such file is where the hook runs, but one
-    /// is in `config`, beside its hooks file.
-    pub(super) fn path_from_config(&self, config: &Path) -> Option<String> {
+    /// is beside its hooks file.
+    pub(super) fn path_from_config(&self) -> Option<String> {
+        let config = self.environment.value(CONFIG_DIR)?;
         for word in self.words() {
             for path in word.split(ends_path) {
                 let is_relative = path.contains(['/', '.']) && Path::new(path).is_relative();
