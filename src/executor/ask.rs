@@ -17,8 +17,6 @@ use super::select::{Bound, Plan};
 use super::spans;
 use super::time::{Deadlines, Until, now};
 use super::versions::{Version, Versions, rewritten};
-use crate::config::{Hook, RunLimit};
-use crate::counts::{Counter, Counts};
 use crate::event::Event;
 use crate::handler::{BoxFuture, Call, Failure, HandlerError, HandlerResult, Place, Shared};
 use crate::wire::{Decision, Input};
@@ -346,8 +344,8 @@ pub(super) async fn run(
                 return Ok(Ran::NotForInput);
             }
         }
-        if let Some(runs) = &bound.runs
-            && let Some(why) = Box::pin(runs.refusal(&call)).await?
+        if bound.counter.is_some()
+            && let Some(why) = Box::pin(refusal(bound, &call)).await?
         {
             return Ok(Ran::Limited(why));
         }
@@ -374,33 +372,19 @@ fn late(message: Option<&str>, timeout: Duration) -> String {
     }
 }
 
-/// Counts the runs of one hook.
-pub(crate) struct Runs {
-    limit: RunLimit,
-    counter: Counter,
-}
-
-impl Runs {
-    pub(super) fn of(hook: &Hook, counts: &Arc<Counts>) -> Option<Arc<Self>> {
-        // A host may have set a limit where a file can't: a guard is never switched off.
-        let limit = hook.limit.clone().filter(|_| RunLimit::is_for(hook.event.contract()))?;
-        Some(Arc::new(Self { limit, counter: Counter::new(counts, hook.counting_name()) }))
-    }
-
-    /// Counts a run. Returns why the hook must not run, if it must not.
-    ///
-    /// # Errors
-    /// When it can't be counted.
-    pub(super) async fn refusal(
-        self: &Arc<Self>,
-        call: &Call<'_>,
-    ) -> Result<Option<String>, HandlerError> {
-        let runs = Arc::clone(self);
-        let counted = call.blocking(move |call| runs.limit.admits(&runs.counter, call.input));
-        match counted.await? {
-            Ok(true) => Ok(None),
-            Ok(false) => Ok(Some(self.limit.reached())),
-            Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),
-        }
+/// Counts a run of a hook that has a limit. Returns why the hook must not run, if it must not.
+///
+/// # Errors
+/// When it can't be counted.
+async fn refusal(bound: &Bound, call: &Call<'_>) -> Result<Option<String>, HandlerError> {
+    let (Some(counter), Some(limit)) = (&bound.counter, &bound.hook.limit) else {
+        return Ok(None);
+    };
+    let (counter, counted) = (Arc::clone(counter), limit.clone());
+    let counting = call.blocking(move |call| counted.admits(&counter, call.input));
+    match counting.await? {
+        Ok(true) => Ok(None),
+        Ok(false) => Ok(Some(limit.reached())),
+        Err(cause) => Err(HandlerError::new(Failure::Other, format!("`limit`: {cause}"))),
     }
 }

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::ask::Runs;
 use super::dispatch::Executor;
 use super::select::{Bound, Plan};
 use crate::config::{
     Command, Config, Diagnostics, FailedFile, Hook, Identity, InLayer as _, Layer, Location,
-    OnError,
+    OnError, RunLimit,
 };
 use crate::counts::Counts;
 use crate::event::Event;
@@ -260,9 +259,12 @@ fn bind(
         let next = identities.len();
         let identity = *identities.entry(Identity(hook)).or_insert(next);
         let hooks = &mut hooks_of[hook.event.index()];
-        let (hook, runs) = (Arc::clone(hook), Runs::of(hook, &environment.counts));
+        let hook = Arc::clone(hook);
+        // A program may have moved the hook to an event where a limit would switch a guard off.
+        let has_limit = hook.limit.is_some() && RunLimit::is_for(hook.event.contract());
+        let counter = if has_limit { Some(Arc::new(environment.counter(&hook))) } else { None };
         let dialect = environment.registry.dialect_of(&hook);
-        hooks.push(Bound { hook, handler, identity, runs, dialect });
+        hooks.push(Bound { hook, handler, identity, counter, dialect });
     }
 }
 
@@ -286,7 +288,7 @@ fn bind_failed(failed: &[FailedFile], mut identity: usize, hooks_of: &mut [Vec<B
                 hook: Arc::new(hook),
                 handler: Arc::clone(&handler),
                 identity,
-                runs: None,
+                counter: None,
                 dialect: None,
             });
         }

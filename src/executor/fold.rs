@@ -182,7 +182,7 @@ mod laws {
 
     fn hooks(count: usize) -> Vec<Bound> {
         let bound = |index: usize| Bound {
-            runs: None,
+            counter: None,
             dialect: None,
             hook: Arc::new(Hook::new(
                 Event::PreToolUse,

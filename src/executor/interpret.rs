@@ -420,7 +420,7 @@ mod tests {
 
     fn bound(hook: Hook) -> Bound {
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, identity: 0, runs: None, dialect: None }
+        Bound { hook, handler, identity: 0, counter: None, dialect: None }
     }
 
     fn read_as(

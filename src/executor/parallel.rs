@@ -86,7 +86,7 @@ mod tests {
         hook.location = file_of_layer(layer, "hooks.yaml".as_ref());
         hook.limits = Arc::new(Limits { max_parallel, ..Limits::default() });
         let (hook, handler) = (Arc::new(hook), Arc::new(Silent));
-        Bound { hook, handler, identity: 0, runs: None, dialect: None }
+        Bound { hook, handler, identity: 0, counter: None, dialect: None }
     }
 
     #[tokio::test]

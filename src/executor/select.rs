@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::ask::Runs;
 use crate::config::{Hook, Phase};
+use crate::counts::Counter;
 use crate::dialect::Dialect;
 use crate::event::{Contract, Rewrite};
 use crate::handler::{Handler, Shared};
@@ -23,7 +23,7 @@ pub(crate) struct Bound {
     /// Equal for identical hooks.
     pub(crate) identity: usize,
     /// Counts its runs, if they are limited.
-    pub(crate) runs: Option<Arc<Runs>>,
+    pub(crate) counter: Option<Arc<Counter>>,
     /// The words that it reads and answers in, if they are an agent's.
     pub(crate) dialect: Option<&'static dyn Dialect>,
 }
