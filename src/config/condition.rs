@@ -217,23 +217,19 @@ impl Condition {
 }
 
 impl Field {
-    /// Reads a path: keys joined by dots, or a JSON pointer.
-    pub(super) fn parse(written: &str) -> Result<Self, &'static str> {
+    /// Reads a path: keys joined by dots, or a JSON pointer. No part of it is empty, and a dotted one has
+    /// no blank, `$` or bracket.
+    pub(super) fn parse(written: &str) -> Option<Self> {
+        let mut is_valid = true;
         let path: Vec<String> = if let Some(pointer) = written.strip_prefix('/') {
             pointer.split('/').map(|key| key.replace("~1", "/").replace("~0", "~")).collect()
         } else {
+            is_valid =
+                !written.contains(|letter: char| letter.is_whitespace() || "$[]".contains(letter));
             written.split('.').map(str::to_owned).collect()
         };
-        if path.iter().any(String::is_empty) {
-            return Err("a part of the path is empty");
-        }
-        let dotted = !written.starts_with('/');
-        if dotted
-            && written.contains(|letter: char| letter.is_whitespace() || "$[]".contains(letter))
-        {
-            return Err("a blank, `$` or a bracket in it");
-        }
-        Ok(Self { written: written.into(), path: path.into() })
+        is_valid &= !path.iter().any(String::is_empty);
+        if is_valid { Some(Self { written: written.into(), path: path.into() }) } else { None }
     }
 
     /// Returns the value of the field.

@@ -176,16 +176,13 @@ fn leaf(reader: &mut Reader, node: &Node, keys: ConditionKeys<'_>) -> Option<Lea
 impl Kind<'_> for Field {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         let written = Filled::read(reader, node, what)?.0;
-        let field = match Self::parse(&written) {
-            Ok(field) => field,
-            Err(cause) => {
-                return reader.refuse_with_hint(
-                    node,
-                    format!("`field: {written}`: {cause}"),
-                    "write keys joined by dots (`tool_input.command`) or a JSON pointer \
-                     (`/tool_input/command`)",
-                );
-            }
+        let Some(field) = Self::parse(&written) else {
+            return reader.refuse_with_hint(
+                node,
+                format!("`field: {written}` is not a valid path"),
+                "write keys joined by dots (`tool_input.command`) or a JSON pointer \
+                 (`/tool_input/command`)",
+            );
         };
         let top = field.top();
         if let Some(keys) = reader.names {
