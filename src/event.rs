@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::suggest;
 
@@ -17,10 +17,11 @@ use crate::suggest;
 macro_rules! events {
     ($($(#[$doc:meta])* $event:ident = $name:literal, $fires:literal, { $($field:ident: $value:expr),* };)*) => {
         /// A point in an agent's life at which hooks may run.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub enum Event {
-            $($(#[$doc])* $event,)*
+            $($(#[$doc])* #[serde(rename = $name)] $event,)*
         }
 
         impl Event {
@@ -328,27 +329,10 @@ impl FromStr for Event {
     }
 }
 
-impl Serialize for Event {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         name.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Event {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Event".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "enum": Self::all().map(Self::name).collect::<Vec<_>>() })
     }
 }
 

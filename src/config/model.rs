@@ -198,7 +198,6 @@ impl Phase {
 
 /// The effects of running a hook, as its author declares them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SideEffects {
     /// Nothing: it only looks.

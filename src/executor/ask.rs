@@ -380,8 +380,8 @@ async fn refusal(bound: &Bound, call: &Call<'_>) -> Result<Option<String>, Handl
     let (Some(counter), Some(limit)) = (&bound.counter, &bound.hook.limit) else {
         return Ok(None);
     };
-    let (counter, counted) = (Arc::clone(counter), limit.clone());
-    let counting = call.blocking(move |call| counted.admits(&counter, call.input));
+    let (counter, runs) = (Arc::clone(counter), limit.clone());
+    let counting = call.blocking(move |call| runs.admits(&counter, call.input));
     match counting.await? {
         Ok(true) => Ok(None),
         Ok(false) => Ok(Some(limit.reached())),
