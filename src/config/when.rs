@@ -299,8 +299,7 @@ impl Kind<'_> for Matcher {
         }
         match Self::new(pattern) {
             Ok(matcher) => Some(matcher),
-            Err(error) => {
-                let cause = error.cause;
+            Err(cause) => {
                 let message = format!("{what} is not a valid regular expression: {cause}");
                 reader.refuse_with_hint(node, message, regex_hint(pattern))
             }
