@@ -1,7 +1,7 @@
 //! The registry: hook types and builtins by name, and the parts that a configuration may need.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Registry {
         formatter
             .debug_struct("Registry")
             .field("types", &self.types().collect::<Vec<_>>())
-            .field("builtins", &self.builtins.keys())
+            .field("builtins", &self.builtin_names())
             .finish_non_exhaustive()
     }
 }
@@ -243,6 +243,11 @@ impl Registry {
         dialect["enum"] = self.dialects.iter().map(|dialect| dialect.name()).collect();
         hook["allOf"] = of_types.into();
         schema
+    }
+
+    /// Returns the names of the builtins.
+    pub fn builtin_names(&self) -> BTreeSet<&str> {
+        self.builtins.keys().map(AsRef::as_ref).collect()
     }
 
     /// Makes `builtin` callable as `{type: builtin, command: name}`. If there is one of this name,
