@@ -246,6 +246,34 @@ fn a_payload_that_can_not_be_read_fails_the_hooks_of_its_event() {
 }
 
 #[test]
+fn an_approved_file_that_a_git_directory_hides_is_reported_at_every_event() {
+    let sandbox = Sandbox::new();
+    text(&sandbox, "pre_tool_use: [{ hooks: [{ type: command, command: 'exit 2' }] }]");
+    sandbox.write("sub/.git/HEAD", "");
+    let input = r#"{"tool_name": "shell", "tool_input": {"cmd": "ls"}}"#;
+    let said = || {
+        let run = sandbox.hookexec(["run", "pre_tool_use"]).stdin(input);
+        run.current_dir(sandbox.project().join("sub")).run().exits(0).stdout
+    };
+    let hidden = "above the root of the project";
+    assert!(!said().contains(hidden), "it is not approved");
+    sandbox.trust();
+    assert!(said().contains(hidden), "{}", said());
+    // Without any repository only the working directory counts.
+    fs::remove_dir_all(sandbox.project().join("sub/.git")).unwrap();
+    let git = sandbox.project().join(".git");
+    if git.exists() {
+        fs::rename(&git, sandbox.project().join("git")).unwrap();
+    }
+    assert!(said().contains(hidden), "{}", said());
+    // Gone, it is reported as before, wherever a `.git` is.
+    fs::remove_file(sandbox.project().join("hooks.yaml")).unwrap();
+    assert!(said().contains("approved file is gone"), "{}", said());
+    sandbox.write("sub/.git/HEAD", "");
+    assert!(said().contains("approved file is gone"), "{}", said());
+}
+
+#[test]
 fn a_redactor_that_crashes_does_not_repeat_the_response() {
     let sandbox = Sandbox::new();
     for crash in ["cat >&2; exit 1", "cat >&2; exit 127"] {

@@ -643,6 +643,8 @@ fn a_worktree_runs_what_was_approved_in_the_checkout_also_if_it_lies_inside() {
         std::fs::remove_file(sandbox.project().join(at("hooks.yaml"))).unwrap();
         let said = run(0);
         assert!(said.contains("this approved file is gone"), "{said}");
+        let is_inside = !worktree.starts_with("..");
+        assert_eq!(said.contains("above the root of the project"), is_inside, "{said}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::loading::Loading;
-use super::options::LoadOptions;
+use super::options::{LoadOptions, Surroundings};
 use crate::layout::DropIn;
 use crate::trust::{check_file, check_plain};
 use hookexec::config::{Diagnostic, Layer, Location};
@@ -23,15 +23,15 @@ impl Loading {
     /// Reads the files of all layers as far as they can be read.
     pub(crate) fn layers(options: &LoadOptions) -> Self {
         let mut loading = Self::new(options);
-        let project = options.project();
-        loading.working_dir = project.first().cloned();
+        let surroundings = options.surroundings();
+        loading.working_dir = surroundings.project.first().cloned();
 
         // The administrator's first, all of them: they say which of the others count.
         let found = loading.directory_files(Layer::Managed, &options.managed_directory());
         loading.files(Layer::Managed, &found);
         if !options.isolated {
             loading.user_files(options);
-            let mut found = loading.project_files(&project, options);
+            let mut found = loading.project_files(&surroundings, options);
             // A file that is both found and named counts as named.
             if !found.is_empty() && loading.allows(Layer::CommandLine) {
                 let named: Vec<PathBuf> = options.files.iter().map(|path| real(path)).collect();
@@ -41,7 +41,7 @@ impl Loading {
         }
         loading.files(Layer::CommandLine, &options.files);
         if !options.isolated && !options.without_project {
-            loading.report_gone(&project);
+            loading.report_gone(&surroundings);
         }
         loading
     }
@@ -85,9 +85,13 @@ impl Loading {
     /// All that is found counts: a `hooks.yaml` put into a directory below must not be able to hide the
     /// guards of the one above. The user's own directory may be among those of the project; its files
     /// are the user's alone.
-    fn project_files(&mut self, project: &[PathBuf], options: &LoadOptions) -> Vec<PathBuf> {
+    fn project_files(
+        &mut self,
+        surroundings: &Surroundings,
+        options: &LoadOptions,
+    ) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        let Some(innermost) = project.first() else { return found };
+        let Some(innermost) = surroundings.project.first() else { return found };
         if options.without_project {
             let problem = "the project's hooks files could not be read in time";
             self.fail_project(innermost, problem, "work in a smaller project");
@@ -101,13 +105,13 @@ impl Loading {
             return found;
         }
         let others = options.directories_of_higher_layers();
-        for directory in project.iter().rev() {
-            let own = directory.join(PROJECT_DIRECTORY);
+        for project in surroundings.project.iter().rev() {
+            let own = project.join(PROJECT_DIRECTORY);
             if !others.contains(&own) {
                 found.extend(self.directory_files(Layer::Project, &own));
             }
-            if !others.contains(directory) {
-                found.extend(self.hooks_file(Layer::Project, directory));
+            if !others.contains(project) {
+                found.extend(self.hooks_file(Layer::Project, project));
             }
         }
         found

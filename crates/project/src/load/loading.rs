@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::layers::{is_present, read};
-use super::options::{LoadOptions, hooks_directories};
+use super::options::{LoadOptions, Surroundings, hooks_directories};
 use crate::policy::{Policy, PolicyFailure, State, Store, hooks_files};
 use crate::trust::{Coverage, ProjectFile, TrustStore, check_file, typed};
 use hookexec::Config;
@@ -14,6 +14,7 @@ use hookexec::config::{
     ConfigBuilder, Diagnostic, Diagnostics, FailedFile, InLayer as _, Layer, Location, OnError,
     PolicySettings, SourceFile, file_of_layer,
 };
+use hookexec_files::directories::project_of;
 use hookexec_files::hooks_file::MAX_SIZE;
 use hookexec_files::platform::Platform;
 
@@ -185,25 +186,52 @@ impl Loading {
         policy
     }
 
-    /// Reports at every event the approved files that are gone. That is not a failure: another branch may
-    /// have none.
-    pub(super) fn report_gone(&mut self, project: &[PathBuf]) {
+    /// Reports the approved files whose hooks don't run: those that are gone, and those above the root of
+    /// the project. That is not a failure: another branch may have none, and a repository may lie in
+    /// another.
+    pub(super) fn report_gone(&mut self, surroundings: &Surroundings) {
         if !self.allows(Layer::Project) {
             return;
         }
         let Some(store) = &self.store else { return };
-        for path in store.approved_in(&hooks_directories(project)) {
-            if is_present(&path) {
-                continue;
-            }
-            let location = file_of_layer(Layer::Project, &path);
-            let cause = "this approved file is gone; its hooks don't run";
+        let of_project = hooks_directories(&surroundings.project);
+        // A `.git` that was made or removed must not hide that a file above is gone.
+        let above = hooks_directories(&surroundings.above);
+        for path in store.approved_in(&[of_project.as_slice(), &above].concat()) {
             let remove = format!("run `hookexec trust remove {}` in a terminal", typed(&path));
-            let mut failed = FailedFile::new(location, cause, format!("restore it, or {remove}"));
-            failed.on_error = Some(OnError::Warn);
-            self.builder.add_failed(failed);
+            if !is_present(&path) {
+                let cause = "this approved file is gone; its hooks don't run";
+                self.does_not_run(&path, cause, format!("restore it, or {remove}"));
+            } else if !of_project.iter().any(|own| path.parent() == Some(own))
+                && !self.runs_file_named_as(&path)
+            {
+                let cause = "this approved file is above the root of the project, and its hooks don't \
+                             run here";
+                let git = "remove the `.git` below it, or make the `.git` beside it again";
+                self.does_not_run(&path, cause, format!("{git}, or {remove}"));
+            }
         }
     }
+
+    /// Returns whether a file of the project runs that has the name of the hooks file at `path`, as in a
+    /// worktree that lies in the checkout.
+    fn runs_file_named_as(&self, path: &Path) -> bool {
+        let mut running = self.project_files.iter().filter(|file| file.blocked.is_none());
+        running.any(|file| in_project(&file.path) == in_project(path))
+    }
+
+    /// Reports at every event that the hooks of an approved file don't run.
+    fn does_not_run(&mut self, path: &Path, cause: &str, remedy: String) {
+        let location = file_of_layer(Layer::Project, path);
+        let mut failed = FailedFile::new(location, cause, remedy);
+        failed.on_error = Some(OnError::Warn);
+        self.builder.add_failed(failed);
+    }
+}
+
+/// Returns the path of a hooks file from its project.
+fn in_project(path: &Path) -> Option<&Path> {
+    path.strip_prefix(project_of(path.parent()?)).ok()
 }
 
 /// The least that a file of a project counts as, in bytes: 32 of them are as much as a project may have.

@@ -27,9 +27,11 @@ pub struct LoadOptions {
     pub files: Vec<PathBuf>,
     /// Whether only the managed layer and the files named are read.
     pub isolated: bool,
-    /// The home directory, above which no project is looked for, and whose `.config/hookexec` has the
-    /// user's files; the user's own when `None`.
+    /// The home directory, above which no project is looked for; the user's own when `None`.
     pub home: Option<PathBuf>,
+    /// The directory of the user's files; `~/.config/hookexec` and `$XDG_CONFIG_HOME/hookexec` when
+    /// `None`.
+    pub user_dir: Option<PathBuf>,
     /// The directory of the managed files; the system's own when `None`: `/etc/hookexec`, on macOS
     /// `/Library/Application Support/hookexec`.
     ///
@@ -49,6 +51,18 @@ pub struct LoadOptions {
     /// Whether the configuration is only to be shown. Then the hooks of files that do not count are
     /// kept beside their failure, as far as they can be read.
     pub only_show: bool,
+}
+
+/// The working directory and those above it, the innermost first.
+#[derive(Default)]
+pub(super) struct Surroundings {
+    /// Directories that may hold hooks files of the project.
+    pub(super) project: Vec<PathBuf>,
+    /// Directories above these, up to the one below the home directory.
+    pub(super) above: Vec<PathBuf>,
+    /// Whether a repository or the home directory says where the project ends. If not, the project is
+    /// the working directory alone: above it may lie files of other users, as in /tmp.
+    pub(super) has_end: bool,
 }
 
 impl LoadOptions {
@@ -79,6 +93,9 @@ impl LoadOptions {
     pub(super) fn user_directories(&self) -> Vec<PathBuf> {
         // The same place on every system, so that one page of documentation is true everywhere.
         const BELOW_HOME: &str = ".config/hookexec";
+        if let Some(directory) = &self.user_dir {
+            return vec![directory.clone()];
+        }
         if let Some(home) = &self.home {
             return vec![home.join(BELOW_HOME)];
         }
@@ -92,7 +109,7 @@ impl LoadOptions {
 
     /// Returns whether the program or a variable says where the user's files are.
     pub(super) fn is_home_told(&self) -> bool {
-        let mut is_told = self.home.is_some();
+        let mut is_told = self.user_dir.is_some() || self.home.is_some();
         for variable in [Platform::HERE.home_variable, "XDG_CONFIG_HOME"] {
             is_told |= std::env::var_os(variable).is_some_and(|value| !value.is_empty());
         }
@@ -113,15 +130,15 @@ impl LoadOptions {
         found
     }
 
-    /// Returns the directories that may hold hooks files of the project, the innermost first: from the
-    /// working directory up to the root of the repository, or to the home directory.
-    pub(super) fn project(&self) -> Vec<PathBuf> {
+    /// Returns where the project is, in which hooks files are looked for: from the working directory up to
+    /// the root of the repository, or to the home directory.
+    pub(super) fn surroundings(&self) -> Surroundings {
         let working_dir = self.working_dir.clone().or_else(|| std::env::current_dir().ok());
-        let Some(start) = working_dir else { return Vec::new() };
+        let Some(start) = working_dir else { return Surroundings::default() };
         let absolute = std::path::absolute(&start).unwrap_or(start);
         if self.without_project {
             // What could not be read in time is not looked at once more.
-            return vec![absolute];
+            return Surroundings { project: vec![absolute], ..Surroundings::default() };
         }
         // As the system follows it: the home directory and the root of a repository are met on that way.
         let start = real(&absolute);
@@ -132,15 +149,22 @@ impl LoadOptions {
             home = self.home.clone().or_else(directories::home_directory);
         }
         let home = home.map(|home| real(&home));
-        let mut found = Vec::new();
+        let mut found = Surroundings::default();
         for directory in start.ancestors() {
-            found.push(directory.to_owned());
-            if home.as_deref() == Some(directory) || is_repository(directory) {
-                return found;
+            let is_home = home.as_deref() == Some(directory);
+            if !found.has_end {
+                found.project.push(directory.to_owned());
+                found.has_end = is_home || is_repository(directory);
+            } else if !is_home {
+                found.above.push(directory.to_owned());
+            }
+            if is_home {
+                break;
             }
         }
-        // Nothing says where the project ends, and above may lie files of other users, as in /tmp.
-        found.truncate(1);
+        if !found.has_end {
+            found.above = found.project.split_off(1);
+        }
         found
     }
 }

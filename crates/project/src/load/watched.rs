@@ -76,22 +76,20 @@ impl Loaded {
         let mut directories = vec![options.managed_directory()];
         if !options.isolated {
             directories.extend(options.user_directories());
-            let project = options.project();
-            // A `.git` that is made says where the project ends.
-            if let Some(innermost) = project.first() {
-                for directory in innermost.ancestors() {
-                    places.push(Place { path: directory.join(".git"), watch: Watch::Plain });
-                }
+            let mut search = options.surroundings();
+            if !search.has_end {
+                // A `.git` made above would change what is loaded.
+                search.project.append(&mut search.above);
             }
-            for directory in &project {
-                let own = directory.join(PROJECT_DIRECTORY);
+            for project in &search.project {
+                let (git, own) = (project.join(".git"), project.join(PROJECT_DIRECTORY));
                 // The directory of drop-ins changes when one comes or goes.
                 let drop_ins = own.join(DROP_INS);
-                for path in [directory.join(FILE), own.join(FILE), drop_ins, own] {
+                for path in [project.join(FILE), own.join(FILE), drop_ins, git, own] {
                     places.push(Place { path, watch: Watch::Plain });
                 }
             }
-            of_project = hooks_directories(&project);
+            of_project = hooks_directories(&search.project);
             let others = options.directories_of_higher_layers();
             of_project.retain(|directory| !others.contains(directory));
             // An approval given or taken back, and where the paths lead that it is for.
@@ -279,12 +277,13 @@ mod tests {
     fn links_to_the_users_files_are_followed_where_an_agent_works_beside_them() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
-        let file = root.join("home/.config/hookexec/hooks.d/a.yaml");
+        let file = root.join("user/hooks.d/a.yaml");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "{}").unwrap();
         let options = LoadOptions {
             working_dir: file.parent().map(Path::to_owned),
             home: Some(root.join("home")),
+            user_dir: Some(root.join("user")),
             managed_dir: Some(root.join("managed")),
             trust_dir: Some(root.join("trust")),
             ..LoadOptions::default()

@@ -83,13 +83,14 @@ mod tests {
     #[test]
     fn changes_are_told_and_so_are_all_mistakes() {
         let root = tempfile::tempdir().unwrap();
-        let file = root.path().join(".config/hookexec/hooks.yaml");
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let file = root.path().join("user/hooks.yaml");
+        fs::create_dir(root.path().join("user")).unwrap();
         let write = |text: &str| fs::write(&file, text).unwrap();
         write("stop: [{ type: command, command: one }]");
         let options = LoadOptions {
             working_dir: Some(root.path().to_owned()),
             home: Some(root.path().to_owned()),
+            user_dir: Some(root.path().join("user")),
             managed_dir: Some(root.path().join("managed")),
             trust_dir: Some(root.path().join("trust")),
             ..LoadOptions::default()
