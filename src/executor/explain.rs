@@ -134,7 +134,7 @@ impl Executor {
 }
 
 /// How the hooks of a moment decided. Inputs have numbers: 1 is the one that came.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Course {
     /// All inputs, from number 1 on.

@@ -2,8 +2,8 @@
 
 use hookexec::config::Hook;
 use hookexec::describe::DescribeCall as _;
-use hookexec::executor::{Course, Explanation, Selection, Step};
-use hookexec::wire::{HookReport, HookStatus, JsonObject, Mode};
+use hookexec::executor::{Course, Explanation, Selection};
+use hookexec::wire::{HookReport, HookStatus, Mode};
 use hookexec::{Event, Executor, Input, Verdict};
 use hookexec_agents::Subject;
 use hookexec_calls::KnownTools;
@@ -83,7 +83,7 @@ pub struct Explained {
     pub of_other_events: usize,
     /// How the hooks decided. Missing when nothing was run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub course: Option<ExplainedCourse>,
+    pub course: Option<Course>,
     /// Missing when nothing was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -160,7 +160,7 @@ impl Explained {
             commands: commands_of(subject.input()),
             hooks,
             of_other_events,
-            course: course.flatten().map(ExplainedCourse::new),
+            course: course.flatten(),
             verdict,
         }
     }
@@ -220,93 +220,4 @@ pub(crate) fn take_report<'v>(
             && report.kind == explanation.kind
     })?;
     Some(left.remove(place))
-}
-
-/// The fields of an input that hooks can rewrite.
-const REWRITABLE: [&str; 8] = [
-    "tool_name", "tool_input", "tool_response", "messages", "response", "model_id", "tools",
-    "options",
-];
-
-/// How the hooks decided.
-#[derive(Debug, Serialize)]
-pub struct ExplainedCourse {
-    /// The answers, one after the other.
-    pub steps: Vec<ExplainedStep>,
-    /// The number of the input that the tool gets.
-    pub final_input: usize,
-}
-
-/// An answer, and what differs between the input that it made and the one that it is about.
-#[derive(Debug, Serialize)]
-pub struct ExplainedStep {
-    /// The answer.
-    #[serde(flatten)]
-    pub step: Step,
-    /// The differences.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
-}
-
-/// A difference between two inputs at one place.
-#[derive(Debug, Serialize)]
-pub struct Change {
-    /// The path, such as `tool_input.command`.
-    pub field: String,
-    /// The value before, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
-    /// The value after, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<Value>,
-}
-
-impl ExplainedStep {
-    /// Returns whether the hook answered about the input as it was, and all of the answer counts.
-    pub fn is_plain(&self) -> bool {
-        self.step.made.is_none() && self.step.remarks.is_empty()
-    }
-}
-
-impl ExplainedCourse {
-    pub(crate) fn new(course: Course) -> Self {
-        let Course { inputs, steps, final_input, .. } = course;
-        let mut explained = Vec::with_capacity(steps.len());
-        for step in steps {
-            let mut changes = Vec::new();
-            if let Some(made) = step.made {
-                let mut before = fields(&inputs[step.input - 1]);
-                let mut after = fields(&inputs[made - 1]);
-                for field in REWRITABLE {
-                    let (before, after) = (before.remove(field), after.remove(field));
-                    compare(field.to_owned(), before, after, &mut changes);
-                }
-            }
-            explained.push(ExplainedStep { step, changes });
-        }
-        Self { steps: explained, final_input }
-    }
-}
-
-fn fields(input: &Input) -> JsonObject {
-    match serde_json::to_value(input) {
-        Ok(Value::Object(fields)) => fields,
-        _ => JsonObject::new(),
-    }
-}
-
-/// Adds what differs between two values: of two objects, key by key.
-fn compare(field: String, before: Option<Value>, after: Option<Value>, found: &mut Vec<Change>) {
-    match (before, after) {
-        (before, after) if before == after => {}
-        (Some(Value::Object(mut before)), Some(Value::Object(after))) => {
-            for (key, value) in after {
-                compare(format!("{field}.{key}"), before.remove(&key), Some(value), found);
-            }
-            for (key, value) in before {
-                compare(format!("{field}.{key}"), Some(value), None, found);
-            }
-        }
-        (before, after) => found.push(Change { field, before, after }),
-    }
 }

@@ -4,12 +4,10 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use hookexec::executor::{Explanation, Role, Selection, Step};
+use hookexec::executor::{Course, Explanation, Role, Selection, Step};
 use hookexec::wire::HookReport;
-use hookexec::{Decision, Verdict};
-use hookexec_workbench::explain::{
-    Change, Effect, Explained, ExplainedCourse, ExplainedHook, ExplainedStep, why_no_opinion,
-};
+use hookexec::{Decision, Input, Verdict};
+use hookexec_workbench::explain::{Effect, Explained, ExplainedHook, why_no_opinion};
 use serde_json::Value;
 
 use crate::console::report::{
@@ -137,7 +135,7 @@ fn is_told(warning: &str, explained: &Explained) -> bool {
         return true;
     }
     let Some(course) = &explained.course else { return false };
-    course.steps.iter().any(|step| step.step.remarks.iter().any(|remark| remark == warning))
+    course.steps.iter().any(|step| step.remarks.iter().any(|remark| remark == warning))
 }
 
 fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {
@@ -207,15 +205,15 @@ fn push_verdict(text: &mut String, verdict: &Verdict, explained: &Explained) {
 
 /// Returns how the hooks decided. One line says it if all judged the input as it came, and all that
 /// they answered counts.
-fn course(course: &ExplainedCourse, several_events: bool) -> String {
+fn course(course: &Course, several_events: bool) -> String {
     let Some(last) = course.steps.last() else { return String::new() };
-    if last.step.round == 1 && course.steps.iter().all(ExplainedStep::is_plain) {
+    if last.round == 1 && course.steps.iter().all(is_plain) {
         return "all hooks judged the input as it came\n".to_owned();
     }
     let mut text = "how the hooks decided:\n  input 1: as it came\n".to_owned();
     let mut known = HashSet::from([1]);
     let mut round = 1;
-    for ExplainedStep { step, changes } in &course.steps {
+    for step in &course.steps {
         if step.round != round {
             round = step.round;
             let _ = writeln!(text, "  round {round}: the turns begin again with input 1");
@@ -225,10 +223,11 @@ fn course(course: &ExplainedCourse, several_events: bool) -> String {
             let _ = writeln!(text, "  input {input}: the final input under the tool's first name");
         }
         let _ = writeln!(text, "  {}", step_line(step, several_events));
-        if step.made.is_some_and(|made| known.insert(made)) {
-            for change in changes {
-                push_change(&mut text, change);
-            }
+        if let Some(made) = step.made
+            && known.insert(made)
+        {
+            let (before, after) = (&course.inputs[step.input - 1], &course.inputs[made - 1]);
+            push_diff(&mut text, "    ", &lines_of(before), &lines_of(after));
         }
         for remark in &step.remarks {
             let _ = writeln!(text, "    {}", plain::line(remark));
@@ -236,6 +235,11 @@ fn course(course: &ExplainedCourse, several_events: bool) -> String {
     }
     let _ = writeln!(text, "  final: input {}", course.final_input);
     text
+}
+
+/// Returns whether the hook left the input as it was, and all of its answer counts.
+fn is_plain(step: &Step) -> bool {
+    step.made.is_none() && step.remarks.is_empty()
 }
 
 /// Returns who was asked about which input, and the answer.
@@ -262,20 +266,22 @@ fn step_line(step: &Step, several_events: bool) -> String {
     format!("{role} input {input}: {hook} {DIM}({source}{event}){DIM:#}: {answer}")
 }
 
-/// Adds a change as a diff.
-fn push_change(text: &mut String, change: &Change) {
-    let _ = writeln!(text, "    {}:", plain::visible_line(&change.field));
-    let (before, after) = (lines_of(change.before.as_ref()), lines_of(change.after.as_ref()));
-    push_diff(text, "      ", &before, &after);
+/// Returns an input with a line for each field, as `tool_input.command: ls`.
+fn lines_of(input: &Input) -> String {
+    let mut lines = String::new();
+    push_fields(&mut lines, "", &serde_json::to_value(input).unwrap_or_default());
+    lines
 }
 
-/// Returns a value as lines: a text as it is, anything else as JSON.
-fn lines_of(value: Option<&Value>) -> String {
-    let mut lines = match value {
-        None => return String::new(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => serde_json::to_string_pretty(other).unwrap_or_default(),
-    };
-    lines.push('\n');
-    lines
+fn push_fields(lines: &mut String, path: &str, value: &Value) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let path = if path.is_empty() { key } else { &format!("{path}.{key}") };
+                push_fields(lines, path, value);
+            }
+        }
+        Value::String(text) => lines.extend([path, ": ", text, "\n"]),
+        other => lines.extend([path, ": ", &other.to_string(), "\n"]),
+    }
 }
