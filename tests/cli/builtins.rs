@@ -1,7 +1,5 @@
 //! `hookexec docs builtins`, and builtins as hooks of a file.
 
-use serde_json::Value;
-
 use crate::support::Sandbox;
 
 #[test]
@@ -19,12 +17,6 @@ fn one_builtin_is_told_in_full() {
          ```yaml\nsession_start:\n  \
          - { type: builtin, command: add_recent_commits, args: [\"20\"] }\n```\n"
     );
-    let json =
-        sandbox.hookexec(["docs", "builtins", "audit_log", "--format", "json"]).run().exits(0);
-    let json: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(json["usage"], "audit_log PATH");
-    assert_eq!(json["arguments"][0]["optional"], false);
-    assert_eq!(json["events"].as_array().unwrap().len(), hookexec::Event::all().len());
 }
 
 #[test]

@@ -475,26 +475,3 @@ fn the_server_needs_a_name_for_matchers() {
     let done = sandbox.hookexec(["mcp", "--name", "kit", "--", "./missing"]).run().exits(64);
     assert!(done.stderr.contains("`./missing` can't be started"), "{}", done.stderr);
 }
-
-#[test]
-fn verbose_shows_which_hooks_ran_and_which_did_not() {
-    let sandbox = Sandbox::new();
-    let hook = |name| json!({ "type": "command", "name": name, "command": "true" });
-    let groups = json!([
-        { "matcher": "mcp__kit__.*", "hooks": [hook("near")] },
-        { "matcher": "mcp__tool__.*", "hooks": [hook("far")] },
-        { "matcher": "mcp", "hooks": [hook("any")] },
-    ]);
-    sandbox.write("hooks.yaml", &json!({ "hooks": { "pre_tool_use": groups } }).to_string());
-    let arguments = ["-v", "--name", "kit", "--isolated", "--config", "hooks.yaml"];
-    let mut client = Client::of(&sandbox, &arguments);
-    client.tool("echo", &text("plain"));
-    let (_, stderr) = client.ends();
-    let line = |name: &str| stderr.lines().find(|line| line.contains(&format!(" {name} (")));
-    assert!(stderr.contains("mcp__kit__echo\n"), "{stderr}");
-    for name in ["near", "any"] {
-        assert!(line(name).is_some_and(|line| line.contains(" ok ")), "{stderr}");
-    }
-    let told = "matcher `mcp__tool__.*` does not match the tool";
-    assert!(line("far").is_some_and(|line| line.contains(told)), "{stderr}");
-}

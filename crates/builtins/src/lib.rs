@@ -33,7 +33,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use add_info::told;
-pub use page::Argument;
 
 use hookexec::config::{Command, Hook};
 use hookexec::counts::Counter;

@@ -7,10 +7,8 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anstyle::{AnsiColor, Style};
-use clap::error::{ContextKind, ContextValue};
 use hookexec::config::Diagnostics;
 use hookexec::{Decision, Verdict};
-use hookexec_agents::Agent;
 use hookexec_files::locks::locked;
 use hookexec_files::platform::MANAGED_DIRECTORY;
 use hookexec_files::text::shortened;
@@ -250,12 +248,6 @@ impl Display for CommandError {
 pub(crate) fn report_arguments(error: &clap::Error) -> Exit {
     // Help and version come this way, too; they go to stdout.
     let _ = error.print();
-    if let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidValue)
-        && let Some(agent) = Agent::all().find(|agent| agent.native_event(name).is_some())
-    {
-        let hint = format!("an agent's event is read with `--from {agent} --event {name}`");
-        output::talk(&format!("\n{HINT}hint{HINT:#}: {hint}\n"));
-    }
     if error.use_stderr() { Exit::USAGE } else { Exit::SUCCESS }
 }
 

@@ -8,9 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
-use hookexec::lifecycle::{ToolCall, ToolOutcome};
-use hookexec::{Event, Executor, Input};
-use hookexec_calls::tools;
 use hookexec_files::files;
 use hookexec_files::group::Group;
 use hookexec_files::platform::system::ending_signal;
@@ -20,12 +17,12 @@ use tokio::process::Command;
 
 use crate::commands::serve::{PATIENCE, loader, stdout_closed};
 use crate::config::{ConfigArgs, Purpose};
+use crate::console::output;
 use crate::console::verbose::LogArgs;
-use crate::console::{output, report};
 use crate::error::{CommandError, OrCommandError as _};
 use crate::runtime::{self, Runtime};
 use crate::system::Signals;
-use crate::{Exit, plain, registry};
+use crate::{Exit, registry};
 
 /// Guards the tools of an MCP server: starts it, and puts each `tools/call` through the hooks
 ///
@@ -45,14 +42,11 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     config: ConfigArgs,
-
-    #[command(flatten)]
-    log: LogArgs,
 }
 
 impl Args {
     pub(crate) fn execute(&self) -> Result<Exit, CommandError> {
-        self.log.start();
+        LogArgs::default().start();
         // A named file that fails denies the calls, and the model reads why.
         let options = self.config.options(Purpose::Judge)?;
         let load = loader(options, registry::all())?;
@@ -77,19 +71,11 @@ impl Args {
         command.args(&self.server[1..]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::spawn(&mut command)
             .or_usage(format_args!("the MCP server `{}` can't be started", program.display()))?;
-        let is_verbose = self.log.verbose > 0;
         let setup = Setup {
             engine: Arc::clone(&engine),
             prefix: format!("mcp__{}__", self.name),
             session_id,
-            show: Box::new(move |tool, outcome, executor| {
-                for (_, told) in outcome.trail.system_messages() {
-                    output::talk(&format!("{told}\n"));
-                }
-                if is_verbose {
-                    show_hooks(tool, outcome, executor);
-                }
-            }),
+            tell: |message| output::talk(&format!("{message}\n")),
         };
         let talk = async {
             let status = mcp::talk(&mut group, setup, stdout_closed()).await;
@@ -114,18 +100,4 @@ fn exit_code(status: ExitStatus) -> Exit {
         (None, Some(signal)) => u8::try_from(signal).map_or(Exit::INTERNAL, Exit::interrupted),
         (None, None) => Exit::INTERNAL,
     }
-}
-
-/// Shows which hooks ran, and which did not judge the call and why.
-fn show_hooks(tool: &ToolCall, outcome: &ToolOutcome, executor: &Executor) {
-    let mut text = format!("{}\n", plain::line(&tool.name));
-    for verdict in outcome.trail.verdicts() {
-        text.push_str(&report::hooks(&verdict.hooks, ""));
-    }
-    let mut input = Input::for_tool(&tool.name, tool.arguments.clone());
-    input.tool_kinds = tools::kinds_anywhere(&tool.name);
-    for event in [Event::ToolInputTransform, Event::ToolGuard, Event::PreToolUse] {
-        text.push_str(&report::not_run(&executor.explain(event, &input)));
-    }
-    output::talk(&text);
 }

@@ -76,12 +76,17 @@ fn section(agent: Agent) -> String {
 
 fn builtin(builtin: &Shipped) -> String {
     let mut section = format!("### {}\n\n{}.\n", builtin.name, builtin.about());
+    for line in builtin.arguments().lines() {
+        if let Some(more) = line.strip_prefix("    ") {
+            let _ = write!(section, " {more}");
+        } else if let Some(optional) = line.strip_prefix('[') {
+            let _ = write!(section, "\n* `{}` (optional):", optional.trim_end_matches(']'));
+        } else {
+            let _ = write!(section, "\n* `{line}`:");
+        }
+    }
     if !builtin.arguments().is_empty() {
         section.push('\n');
-    }
-    for argument in builtin.arguments() {
-        let optional = if argument.optional { " (optional)" } else { "" };
-        let _ = writeln!(section, "* `{}`{optional}: {}", argument.usage, argument.about);
     }
     if !builtin.details().is_empty() {
         let _ = write!(section, "\n{}\n", builtin.details().trim_end());

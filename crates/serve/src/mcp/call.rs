@@ -48,8 +48,7 @@ impl Proxy {
             Err(problem) => return denied(&id, problem),
         };
         let executor = Arc::clone(&current.executor);
-        let session =
-            Session::builder(&self.setup.session_id).tools(facts).attach(Arc::clone(&executor));
+        let session = Session::builder(&self.setup.session_id).tools(facts).attach(executor);
         let mut received = None;
         let (sent, response) = (&tool, &mut received);
         let cancelled = async { drop(handle.open.await) };
@@ -70,7 +69,9 @@ impl Proxy {
             }
         });
         let outcome = running.await;
-        (self.setup.show)(&tool, &outcome, &executor);
+        for (_, message) in outcome.trail.system_messages() {
+            (self.setup.tell)(message);
+        }
         line_for_client(&id, &outcome, received)
     }
 

@@ -12,8 +12,6 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hookexec::Executor;
-use hookexec::lifecycle::{ToolCall, ToolOutcome};
 use hookexec_files::group::Group;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -21,9 +19,6 @@ use tokio::time::timeout;
 use self::proxy::Proxy;
 use crate::server::Engine;
 use crate::server::connection::write;
-
-/// Shows the user a call that has ended, with the messages of its hooks.
-pub type ShowCall = Box<dyn Fn(&ToolCall, &ToolOutcome, &Executor) + Send + Sync>;
 
 /// The parts of a proxy that its caller chooses.
 pub struct Setup {
@@ -33,8 +28,8 @@ pub struct Setup {
     pub prefix: String,
     /// The session that the calls belong to.
     pub session_id: String,
-    /// The way in which the user hears of each call.
-    pub show: ShowCall,
+    /// Tells the user the message of a hook.
+    pub tell: fn(&str),
 }
 
 /// Talks with the client on stdin and stdout until one of the two sides ends, and answers the open calls.

@@ -2,10 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use hookexec_builtins::{Shipped, shipped};
-use serde_json::{Value, json};
 
-use super::Shown;
 use crate::CommandError;
+use crate::console::output;
 use crate::console::table::Table;
 
 /// Shows the builtins: functions that hooks call by name, without a process
@@ -15,8 +14,10 @@ pub(crate) struct Args {
     /// Everything about this one
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names())]
     name: Option<String>,
-    #[command(flatten)]
-    shown: Shown,
+
+    /// Prints the whole page of the documentation that holds the table
+    #[arg(long)]
+    page: bool,
 }
 
 fn names() -> PossibleValuesParser {
@@ -28,11 +29,9 @@ fn names() -> PossibleValuesParser {
 impl Args {
     pub(crate) fn execute(&self) -> Result<(), CommandError> {
         match self.name.as_deref().and_then(Shipped::named) {
-            None => {
-                let all: Vec<Value> = shipped().map(described).collect();
-                self.shown.show("builtins", &all, || table().text())
-            }
-            Some(builtin) => self.shown.show("builtins", &described(builtin), || section(builtin)),
+            _ if self.page => output::print_data(super::page("builtins")),
+            None => output::print(&table().text()),
+            Some(builtin) => output::print(&section(builtin)),
         }
     }
 }
@@ -43,18 +42,6 @@ pub(crate) fn table() -> Table<2> {
         table.row([builtin.name, builtin.about()].map(str::to_owned));
     }
     table
-}
-
-fn described(builtin: &Shipped) -> Value {
-    json!({
-        "name": builtin.name,
-        "about": builtin.about(),
-        "usage": builtin.usage(),
-        "arguments": builtin.arguments(),
-        "events": builtin.events().collect::<Vec<_>>(),
-        "details": builtin.details(),
-        "example": builtin.example(),
-    })
 }
 
 /// Returns what the page of the builtins says of one.

@@ -27,10 +27,6 @@ pub(crate) struct Args {
     #[arg(value_name = "TOPIC", value_parser = PAGES.map(|(name, ..)| name))]
     topic: Option<String>,
 
-    /// Behind `options` a program, behind `groups` a group: prints only its rows
-    #[arg(value_name = "NAME", requires = "topic")]
-    name: Option<String>,
-
     #[command(subcommand)]
     reference: Option<Reference>,
 }
@@ -129,10 +125,7 @@ impl Args {
             (Some(Reference::Agents(args)), _) => args.execute(),
             (Some(Reference::Builtins(args)), _) => args.execute(),
             (Some(Reference::Schema(args)), _) => args.execute(),
-            (None, Some(topic)) => match self.name {
-                Some(name) => print_rows(&topic, &name),
-                None => output::print_data(page(&topic)),
-            },
+            (None, Some(topic)) => output::print_data(page(&topic)),
             (None, None) => list_pages(),
         }
     }
@@ -143,36 +136,6 @@ fn page(topic: &str) -> &'static str {
     let pages = PAGES.map(|(name, _, text)| (name, text));
     let mut pages = pages.into_iter().chain(AGENT_PAGES);
     pages.find(|(name, _)| *name == topic).map_or("", |(_, text)| text)
-}
-
-/// Prints the head of a table of rules, and the rows of a program or a group.
-fn print_rows(topic: &str, name: &str) -> Result<(), CommandError> {
-    let table = if topic == "groups" { hookexec_rules::GROUPS } else { hookexec_rules::OPTIONS };
-    // A pattern such as `git push` begins with its program, and a group with `@`.
-    let name = name.split(' ').next().unwrap_or_default().trim_start_matches('@');
-    match rows_of(table, name) {
-        Some(rows) if matches!(topic, "groups" | "options") => output::print_data(&rows),
-        _ => Err(CommandError::usage(format!("no row of `{topic}` is for `{name}`"))
-            .hint("`hookexec docs options` and `docs groups` print all rows")),
-    }
-}
-
-/// Returns the head of a table, and its rows for a program or a group; nothing if there are none.
-fn rows_of(table: &str, name: &str) -> Option<String> {
-    let (mut rows, mut is_found, mut is_shown) = (String::new(), false, false);
-    for line in table.lines() {
-        if !line.starts_with(' ') {
-            let mut names = line.split([' ', ':']).next().unwrap_or_default().split('|');
-            let is_row = names.any(|known| known.trim_start_matches('@') == name);
-            is_shown = is_row || line.starts_with('#');
-            is_found |= is_row;
-        }
-        if is_shown {
-            rows.push_str(line);
-            rows.push('\n');
-        }
-    }
-    if is_found { Some(rows) } else { None }
 }
 
 fn list_pages() -> Result<(), CommandError> {
