@@ -300,11 +300,11 @@ pre_tool_use:
     let filters = vec![(r"\d+\.\d ms", "[TIME] ms")];
     insta::with_settings!({ filters => filters.clone() }, {
         insta::assert_snapshot!(done.stderr, @r"
-        blocked    refuses (hooks.yaml:5) [TIME] ms, deny
-                   not today
-        not run    off (hooks.yaml:6): it is switched off: `enabled: false`
-        not run    picky (hooks.yaml:7): its `when` does not hold
-        not run    elsewhere (hooks.yaml:8): its matcher `other` does not match the tool
+        blocked    refuses command, hooks.yaml:5 [TIME] ms, deny
+                   reason: not today
+        not run    off command, hooks.yaml:6: it is switched off: `enabled: false`
+        not run    picky command, hooks.yaml:7: its `when` does not hold
+        not run    elsewhere command, hooks.yaml:8: its matcher `other` does not match the tool
         ");
     });
     let text = sandbox
@@ -317,8 +317,8 @@ pre_tool_use:
         exit 2
         -- stdout
         deny: not today
-          blocked    refuses (hooks.yaml:5) [TIME] ms, deny
-                     not today
+          blocked    refuses command, hooks.yaml:5 [TIME] ms, deny
+                     reason: not today
         -- stderr
         ");
     });

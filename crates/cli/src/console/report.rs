@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use hookexec::executor::{Explanation, Selection};
 use hookexec::wire::{HookReport, HookStatus, Mode, Usage};
 use hookexec::{Decision, Verdict};
+use hookexec_workbench::explain::why_no_opinion;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
@@ -45,39 +46,60 @@ fn indented(text: &str) -> String {
     plain(text).replace('\n', "\n      ")
 }
 
-/// Returns a line for each hook that ran; without the cause of a failure that is in `told` already.
+/// Returns the lines about each hook that ran; without the cause of a failure that is in `told` already.
 pub(crate) fn hooks(reports: &[HookReport], told: &str) -> String {
     let mut text = String::new();
     for report in reports {
-        let (style, word) = status(report);
-        let (name, source) = (plain::line(&report.name), plain::line(&report.source));
-        let time = report.duration_ms;
-        let _ =
-            write!(text, "  {style}{word:10}{style:#} {name} ({source}) {DIM}{time:.1} ms{DIM:#}");
-        if let Some(decision) = report.decision {
-            let _ = write!(text, ", {decision}");
-        }
-        if report.rewrote {
-            text.push_str(", rewrites");
-        }
-        if let Some(usage) = report.usage {
-            let _ = write!(text, ", {}", tokens(usage));
-        }
-        match report.mode {
-            Some(Mode::Warn) => text.push_str(", warns only"),
-            Some(Mode::Shadow) => text.push_str(", in the shadow"),
-            _ => {}
-        }
-        text.push('\n');
-        for (label, remark) in remarks(report) {
-            let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
-            if !is_repeated {
-                let remark = plain(remark).replace('\n', "\n             ");
-                let _ = writeln!(text, "             {remark}");
-            }
+        let mut lead = "  ";
+        for line in hook(report, told) {
+            let _ = writeln!(text, "{lead}{line}");
+            lead = "             ";
         }
     }
     text
+}
+
+/// Returns the lines about a hook that ran: how it ended, its answer, and its remarks.
+pub(crate) fn hook(report: &HookReport, told: &str) -> Vec<String> {
+    let mut title = title(status(report), &report.name, &report.kind, &report.source);
+    let _ = write!(title, " {DIM}{:.1} ms{DIM:#}", report.duration_ms);
+    if let Some(decision) = report.decision {
+        let _ = write!(title, ", {decision}");
+    }
+    if report.rewrote {
+        title.push_str(", rewrites");
+    }
+    if let Some(Usage { input_tokens, output_tokens, .. }) = report.usage {
+        let _ = write!(title, ", {input_tokens} tokens read, {output_tokens} written");
+    }
+    match report.mode {
+        Some(Mode::Warn) => title.push_str(", warns only"),
+        Some(Mode::Shadow) => title.push_str(", in the shadow"),
+        _ => {}
+    }
+    let mut lines = vec![title];
+    for (label, remark) in remarks(report) {
+        let is_repeated = ["error", "warning"].contains(&label) && told.contains(remark);
+        if !is_repeated {
+            push_labelled(&mut lines, label, remark);
+        }
+    }
+    lines
+}
+
+/// Returns the first line about a hook: its end in a word, its name, type and place.
+pub(crate) fn title((style, word): (Style, &str), name: &str, kind: &str, source: &str) -> String {
+    let (name, source) = (plain::line(name), plain::line(source));
+    format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{DIM:#}")
+}
+
+/// Adds a text behind its label, further lines below the first.
+pub(crate) fn push_labelled(lines: &mut Vec<String>, label: &str, text: &str) {
+    let mut lead = format!("{label}: ");
+    for line in plain(text.trim_end()).split('\n') {
+        lines.push(format!("{lead}{line}"));
+        lead = " ".repeat(label.len() + 2);
+    }
 }
 
 /// Returns a line for each hook of the event that would not run, with why.
@@ -85,8 +107,8 @@ pub(crate) fn not_run(explanations: &[Explanation]) -> String {
     let mut text = String::new();
     for explanation in explanations {
         let Some(why) = why_not_run(explanation, None) else { continue };
-        let (name, source) = (plain::line(&explanation.name), plain::line(&explanation.source));
-        let _ = writeln!(text, "  {DIM}{:10}{DIM:#} {name} ({source}): {why}", "not run");
+        let Explanation { name, kind, source, .. } = explanation;
+        let _ = writeln!(text, "  {}: {why}", title((DIM, "not run"), name, kind, source));
     }
     text
 }
@@ -136,7 +158,7 @@ pub(crate) fn extras(verdict: &Verdict) -> Vec<(String, String)> {
 }
 
 /// Returns how a hook ended, in a word and its style.
-pub(crate) fn status(report: &HookReport) -> (Style, &'static str) {
+fn status(report: &HookReport) -> (Style, &'static str) {
     match report.status {
         HookStatus::Ok => (GOOD, "ok"),
         HookStatus::Blocked => (BAD, "blocked"),
@@ -148,15 +170,11 @@ pub(crate) fn status(report: &HookReport) -> (Style, &'static str) {
     }
 }
 
-/// Returns what a model used, in words.
-pub(crate) fn tokens(usage: Usage) -> String {
-    format!("{} tokens read, {} written", usage.input_tokens, usage.output_tokens)
-}
-
 /// Returns the texts of a report, each with its label and once: what a program wrote is often also
 /// its reason, or the cause of its error.
-pub(crate) fn remarks(report: &HookReport) -> Vec<(&'static str, &str)> {
-    let mut texts = vec![("error", &report.error), ("reason", &report.reason)];
+fn remarks(report: &HookReport) -> Vec<(&'static str, &str)> {
+    let reason = if why_no_opinion(report).is_some() { "no opinion" } else { "reason" };
+    let mut texts = vec![("error", &report.error), (reason, &report.reason)];
     texts.extend([("stdout", &report.stdout), ("stderr", &report.stderr)]);
     let mut remarks: Vec<(&'static str, &str)> = Vec::new();
     for (label, text) in texts {

@@ -5,13 +5,12 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use hookexec::executor::{Course, Explanation, Role, Selection, Step};
-use hookexec::wire::HookReport;
 use hookexec::{Decision, Input, Verdict};
-use hookexec_workbench::explain::{Effect, Explained, ExplainedHook, why_no_opinion};
+use hookexec_workbench::explain::{Effect, Explained, ExplainedHook};
 use serde_json::Value;
 
 use crate::console::report::{
-    DIM, GOOD, counted, decision, extras, push_diff, remarks, status, tokens, why_not_run,
+    self, DIM, GOOD, counted, decision, extras, push_diff, push_labelled, why_not_run,
 };
 use crate::{Exit, plain};
 
@@ -32,9 +31,10 @@ pub(super) fn event(explained: &Explained) -> String {
         let commands: Vec<String> = explained.commands.iter().map(|one| plain::line(one)).collect();
         let _ = writeln!(text, "{DIM}it runs `{}`{DIM:#}", commands.join("`, `"));
     }
+    let told = told(explained);
     for (index, hook) in explained.hooks.iter().enumerate() {
         let is_last = index + 1 == explained.hooks.len();
-        push_branch(&mut text, is_last, &hook_lines(hook, explained));
+        push_branch(&mut text, is_last, &hook_lines(hook, explained, &told));
     }
     if explained.hooks.is_empty() {
         text.push_str("  no hook is configured for this event\n");
@@ -63,79 +63,51 @@ fn push_branch(text: &mut String, is_last: bool, lines: &[String]) {
     }
 }
 
-fn hook_lines(hook: &ExplainedHook, explained: &Explained) -> Vec<String> {
+fn hook_lines(hook: &ExplainedHook, explained: &Explained, told: &str) -> Vec<String> {
     let Explanation { name, kind, source, selection, event, condition, .. } = &hook.explanation;
     let was_run = explained.verdict.is_some();
-    let (style, word) = match (&hook.report, selection) {
-        (Some(report), _) => status(report),
-        (None, Selection::Runs) if !was_run => (GOOD, "would run"),
-        (None, _) => (DIM, "not run"),
+    let mut lines = if let Some(report) = &hook.report {
+        report::hook(report, told)
+    } else {
+        let would_run = *selection == Selection::Runs && !was_run;
+        let end = if would_run { (GOOD, "would run") } else { (DIM, "not run") };
+        vec![report::title(end, name, kind, source)]
     };
+    lines[0].push_str(match hook.effect {
+        Some(Effect::Decides) => ", which is the verdict",
+        Some(Effect::Overruled) => ", which a stricter answer overrules",
+        Some(Effect::NotEnforced) => ", which its `mode` keeps from counting",
+        None => "",
+    });
     // Hooks of several events run at one moment of an agent.
-    let several = explained.events.len() > 1;
-    let event = if several { format!(", {event}") } else { String::new() };
-    let (name, source) = (plain::line(name), plain::line(source));
-    let mut title = format!("{style}{word:10}{style:#} {name} {DIM}{kind}, {source}{event}{DIM:#}");
-    let mut lines = Vec::new();
-    if let Some(report) = &hook.report {
-        let _ = write!(title, " {DIM}{:.1} ms{DIM:#}", report.duration_ms);
-        push_report(&mut lines, hook, report, explained);
+    if explained.events.len() > 1 {
+        let _ = write!(lines[0], " {DIM}{event}{DIM:#}");
+    }
+    if hook.report.is_some() {
+        if !matches!(selection, Selection::Runs | Selection::Untrusted(_)) {
+            lines
+                .push("it did not match the input as it came, but does after a rewrite".to_owned());
+        }
     } else if *selection == Selection::Runs && was_run {
         lines.push("a rewrite by an earlier hook left it out, or the event had ended".to_owned());
     } else if *selection != Selection::Runs || condition.is_some() {
         lines.extend(selection_lines(&hook.explanation, explained.tool.as_deref()));
     }
-    lines.insert(0, title);
     lines
 }
 
-/// Adds what a hook did.
-fn push_report(
-    lines: &mut Vec<String>,
-    hook: &ExplainedHook,
-    report: &HookReport,
-    explained: &Explained,
-) {
-    if !matches!(hook.explanation.selection, Selection::Runs | Selection::Untrusted(_)) {
-        lines.push("it did not match the input as it came, but does after a rewrite".to_owned());
+/// Returns the warnings that the verdict and the course of the evaluation show.
+fn told(explained: &Explained) -> String {
+    let mut told = String::new();
+    if let Some(verdict) = &explained.verdict {
+        told.extend(verdict.system_message.clone());
     }
-    if let Some(usage) = report.usage {
-        lines.push(tokens(usage));
-    }
-    if let (Some(decision), Some(effect)) = (report.decision, hook.effect) {
-        lines.push(match effect {
-            Effect::Decides => format!("said {decision}, which is the verdict"),
-            Effect::Overruled => format!("said {decision}, which a stricter answer overrules"),
-            Effect::NotEnforced => format!("said {decision}, which its `mode` keeps from counting"),
-        });
-    }
-    if let Some(why) = why_no_opinion(report) {
-        push_labelled(lines, "no opinion", why);
-    }
-    if report.rewrote {
-        lines.push("rewrote what it was given".to_owned());
-    }
-    // A hook that could not give an answer has none: -1.
-    if let Some(code) = report.exit_code.filter(|code| *code > 0) {
-        lines.push(format!("exit code {code}"));
-    }
-    for (label, remark) in remarks(report) {
-        if label != "warning" || !is_told(remark, explained) {
-            push_labelled(lines, label, remark);
+    if let Some(course) = &explained.course {
+        for step in &course.steps {
+            told.extend(step.remarks.iter().map(String::as_str));
         }
     }
-}
-
-/// Returns whether the verdict or the course of the evaluation shows a warning.
-fn is_told(warning: &str, explained: &Explained) -> bool {
-    if let Some(verdict) = &explained.verdict
-        && let Some(told) = &verdict.system_message
-        && told.contains(warning)
-    {
-        return true;
-    }
-    let Some(course) = &explained.course else { return false };
-    course.steps.iter().any(|step| step.remarks.iter().any(|remark| remark == warning))
+    told
 }
 
 fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {
@@ -154,15 +126,6 @@ fn selection_lines(hook: &Explanation, tool: Option<&str>) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Adds a text behind its label, further lines below the first.
-fn push_labelled(lines: &mut Vec<String>, label: &str, text: &str) {
-    let mut lead = format!("{label}: ");
-    for line in text.trim_end().split('\n') {
-        lines.push(format!("{lead}{line}"));
-        lead = " ".repeat(label.len() + 2);
-    }
 }
 
 /// Returns what `run` does with the verdict.
