@@ -18,10 +18,8 @@ use hookexec::{Config, Registry, Verdict};
 use hookexec_files::{files, suggest};
 
 /// Files of cases, and the configurations they are for.
+#[derive(Default)]
 pub struct Suite {
-    /// Where the hooks run.
-    working_dir: PathBuf,
-    registry: Registry,
     benches: Vec<Bench>,
 }
 
@@ -90,19 +88,12 @@ pub struct CaseReport {
 }
 
 impl Suite {
-    /// Loads files of cases, and each configuration once. The hooks run in `working_dir`; their types are
-    /// those of `registry`.
+    /// Loads files of cases, and each configuration once.
     ///
     /// # Errors
     /// All problems of all files.
-    pub fn load(
-        paths: &[PathBuf],
-        working_dir: &Path,
-        registry: &Registry,
-    ) -> Result<Self, Diagnostics> {
-        let (working_dir, registry) = (working_dir.to_owned(), registry.clone());
-        let mut suite = Self { working_dir, registry, benches: Vec::new() };
-        let mut problems = Diagnostics::default();
+    pub fn load(paths: &[PathBuf]) -> Result<Self, Diagnostics> {
+        let (mut suite, mut problems) = (Self::default(), Diagnostics::default());
         for path in paths {
             if let Err(found) = CaseFile::load(path).and_then(|file| suite.add(file)) {
                 problems.extend(found);
@@ -128,11 +119,17 @@ impl Suite {
         if problems.has_errors() { Err(problems) } else { Ok(()) }
     }
 
-    /// Runs the cases whose name contains `filter`.
+    /// Runs the cases whose name contains `filter`. The hooks run in `working_dir`; their types are those
+    /// of `registry`.
     ///
     /// # Errors
     /// When no executor can be built.
-    pub async fn run(self, filter: Option<&str>) -> Result<Results, Diagnostics> {
+    pub async fn run(
+        self,
+        filter: Option<&str>,
+        working_dir: &Path,
+        registry: &Registry,
+    ) -> Result<Results, Diagnostics> {
         let mut results = Results { enough_coverage: true, ..Results::default() };
         for mut bench in self.benches {
             for file in std::mem::take(&mut bench.files) {
@@ -141,7 +138,7 @@ impl Suite {
                     if filter.is_some_and(|part| !case.name.contains(part)) {
                         continue;
                     }
-                    let report = bench.run(case, &self.working_dir, &self.registry).await?;
+                    let report = bench.run(case, working_dir, registry).await?;
                     results.passed += usize::from(report.passed);
                     results.failed += usize::from(!report.passed);
                     cases.push(report);
@@ -275,19 +272,14 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
             pairs.push(("not_run", format!("`{name}` does not run"), format!("`{name}` ran")));
         }
     }
-    if let Some(expected) = &expect.ran {
-        pairs.push(("ran", listed(names(expected)), listed(ran)));
-    }
-    if let Some(expected) = &expect.failed_open {
-        let failed = listed(verdict.failed_open.clone());
-        pairs.push(("failed_open", listed(names(expected)), failed));
-    }
-    let mut differences = Vec::new();
-    for (what, expected, found) in pairs {
-        if expected != found {
-            differences.push(Difference { what, expected, found });
+    for (what, expected, found) in
+        [("ran", &expect.ran, &ran), ("failed_open", &expect.failed_open, &verdict.failed_open)]
+    {
+        if let Some(expected) = expected {
+            pairs.push((what, listed(names(expected)), listed(found.clone())));
         }
     }
+    pairs.retain(|(_, expected, found)| expected != found);
     for (what, expected, found) in [
         ("message", &expect.message, &verdict.message),
         ("additional_context", &expect.additional_context, &verdict.additional_context),
@@ -297,8 +289,12 @@ pub(super) fn differences(expect: &Expectation, verdict: &Verdict) -> Vec<Differ
             && !expected.holds(found.as_deref())
         {
             let found = found.as_deref().unwrap_or("nothing").to_owned();
-            differences.push(Difference { what, expected: expected.to_string(), found });
+            pairs.push((what, expected.to_string(), found));
         }
+    }
+    let mut differences = Vec::new();
+    for (what, expected, found) in pairs {
+        differences.push(Difference { what, expected, found });
     }
     differences
 }

@@ -150,8 +150,9 @@ pub(crate) fn run_cases(
             return Err(CommandError::usage(message).hint("move it away, or give it another name"));
         }
     }
-    let suite = Suite::load(paths, &config::project_directory(project)?, &registry::all())?;
-    Runtime::new()?.run(suite.run(filter))?.map_err(CommandError::from)
+    let (suite, project) = (Suite::load(paths)?, config::project_directory(project)?);
+    let results = Runtime::new()?.run(suite.run(filter, &project, &registry::all()))?;
+    results.map_err(CommandError::from)
 }
 
 /// Returns the files of cases in a directory, by name; none when it is not there.
