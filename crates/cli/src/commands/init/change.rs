@@ -1,5 +1,6 @@
 //! Adds hooks to a hooks file and takes them out, in place: recipes, and single rules of the user's starter.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub(super) fn apply(
     remove: &[String],
     layer: Layer,
 ) -> Result<(String, bool), CommandError> {
-    let _lock = lock()?;
+    let _lock = lock().or_usage(NOT_LOCKED)?;
     let old = store::read(path).or_usage(unreadable(path))?;
     if old.is_none() && add.is_empty() {
         return Err(CommandError::usage(format!("{shown} does not exist")));
@@ -37,13 +38,12 @@ pub(super) fn apply(
         None => ("", old_text),
     };
     let (mut said, mut text) = (String::new(), old_text.to_owned());
+    let recipes = recipes();
     for name in add {
-        let Some(recipe) = Recipe::named(name) else {
-            return Err(CommandError::internal(format!("the recipe `{name}` does not exist")));
-        };
+        let recipe = recipes.get(&**name).map_or("", String::as_str);
         if has_only_comments(&text) {
-            text += &recipe.text;
-        } else if let Some(new) = added(shown, &text, &recipe, layer)? {
+            text += recipe;
+        } else if let Some(new) = added(shown, &text, (name, recipe), layer)? {
             text = new;
         } else {
             let _ = writeln!(said, "`{name}` is in {shown} already");
@@ -55,10 +55,7 @@ pub(super) fn apply(
     if text == old_text {
         return Ok((said + "nothing was changed\n", false));
     }
-    Config::from_yaml(&text, shown)?;
-    if !add.is_empty() {
-        check(&text, shown, layer)?;
-    }
+    check(&text, shown, layer)?;
     let new = format!("{mark}{text}");
     if new.len() as u64 > MAX_SIZE {
         let message = format!("{shown} was not changed: it would be larger than 1 MiB");
@@ -70,12 +67,10 @@ pub(super) fn apply(
     Ok((said, true))
 }
 
-/// Waits until no other process changes a hooks file or its cases.
-pub(crate) fn lock() -> Result<Option<File>, CommandError> {
-    locked().or_usage("can't wait for other calls of hookexec")
-}
+pub(crate) const NOT_LOCKED: &str = "can't wait for other calls of hookexec";
 
-fn locked() -> std::io::Result<Option<File>> {
+/// Waits until no other process changes a hooks file or its cases.
+pub(crate) fn lock() -> std::io::Result<Option<File>> {
     let Some(state) = state_directory() else { return Ok(None) };
     let directory = state.join("hookexec");
     files::private_directory(&directory)?;
@@ -106,19 +101,18 @@ fn has_only_comments(text: &str) -> bool {
 fn added(
     shown: &str,
     text: &str,
-    recipe: &Recipe,
+    (recipe, addition): (&str, &str),
     layer: Layer,
 ) -> Result<Option<String>, CommandError> {
     let known = Config::from_yaml(text, shown)?;
-    let new = Config::from_yaml(&recipe.text, recipe.name)?;
-    if has_lines(text, &recipe.text) {
+    let new = Config::from_yaml(addition, recipe)?;
+    if has_lines(text, addition) {
         return Ok(None);
     }
     for hook in &new.hooks {
         if let Some(name) = &hook.name
             && known.hooks.iter().any(|other| other.name == hook.name)
         {
-            let recipe = recipe.name;
             let message = format!("{shown} has another hook `{name}`, which `{recipe}` brings");
             let place = if layer == Layer::User { " --user" } else { "" };
             let hint = format!(
@@ -127,8 +121,8 @@ fn added(
             return Err(CommandError::usage(message).hint(hint));
         }
     }
-    let lines = format!("add these lines to the file by hand:\n{}", recipe.text);
-    match edit::add(text, &recipe.text) {
+    let lines = format!("add these lines to the file by hand:\n{addition}");
+    match edit::add(text, addition) {
         Ok(new) => Ok(Some(new)),
         Err(error) => Err(refused(shown, &error).hint(lines)),
     }
@@ -182,8 +176,8 @@ fn removed(shown: &str, text: &str, names: &[String]) -> Result<String, CommandE
 /// the user's own has this name.
 fn hook_names(config: &Config, name: &str) -> Result<Vec<String>, CommandError> {
     let own = vec![name.to_owned()];
-    let Some(recipe) = Recipe::named(name) else { return Ok(own) };
-    let recipe = Config::from_yaml(&recipe.text, name)?;
+    let Some(recipe) = recipes().remove(name) else { return Ok(own) };
+    let recipe = Config::from_yaml(&recipe, name)?;
     let is_own = config.hooks.iter().any(|hook| has_name(hook, &own));
     if is_own && !recipe.hooks.iter().any(|hook| has_name(hook, &own)) {
         return Ok(own);
@@ -199,12 +193,6 @@ fn refused(shown: &str, error: &EditError) -> CommandError {
     CommandError::usage(format!("{shown} was not changed: {error}"))
 }
 
-/// Hooks with a name, as the text of a hooks file.
-pub(crate) struct Recipe {
-    pub(crate) name: &'static str,
-    text: String,
-}
-
 macro_rules! recipes {
     ($($name:literal)+) => {
         [$(($name, include_str!(concat!("../../../../../examples/recipes/", $name, ".yaml")))),+]
@@ -216,40 +204,21 @@ const RECIPES: [(&str, &str); 16] = recipes! {
     "log" "main-branch" "mcp-allow-list" "notify" "read-only" "subagents" "team" "tests-before-stop"
 };
 
-/// Returns all recipes, and the rules of the starter whose names no recipe has.
-pub(crate) fn recipes() -> Vec<Recipe> {
-    let mut all = Vec::new();
-    for (name, text) in RECIPES {
-        all.push(Recipe { name, text: text.to_owned() });
-    }
+/// Returns all recipes by name, and the rules of the starter whose names no recipe has.
+pub(crate) fn recipes() -> BTreeMap<&'static str, String> {
+    let mut all = BTreeMap::new();
     // A comment stands above each rule.
     for part in include_str!("../../starter/user.yaml").split("\n        # ").skip(1) {
         let Some((comment, rule)) = part.split_once('\n') else { continue };
         let mut lines = rule.lines();
-        let name = lines.find_map(|line| line.trim_start().strip_prefix("name: "));
-        if let Some(name) = name
-            && !all.iter().any(|recipe| recipe.name == name)
-        {
+        if let Some(name) = lines.find_map(|line| line.trim_start().strip_prefix("name: ")) {
             let rule = rule.trim_end();
             let text = format!("# {comment}\nhooks:\n  pre_tool_use:\n    - hooks:\n{rule}\n");
-            all.push(Recipe { name, text });
+            all.insert(name, text);
         }
     }
+    for (name, text) in RECIPES {
+        all.insert(name, text.to_owned());
+    }
     all
-}
-
-/// Returns the names of all.
-pub(super) fn recipe_names() -> Vec<&'static str> {
-    let mut names = Vec::new();
-    for recipe in recipes() {
-        names.push(recipe.name);
-    }
-    names
-}
-
-impl Recipe {
-    /// Returns the recipe `name`.
-    fn named(name: &str) -> Option<Self> {
-        recipes().into_iter().find(|recipe| recipe.name == name)
-    }
 }

@@ -49,7 +49,7 @@ const PROJECTS_FILES: [(&str, &str); 2] = [
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Recipes, or rules of `init --user`, to add to the hooks file
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(change::recipe_names()))]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(change::recipes().into_keys()))]
     names: Vec<String>,
 
     /// Takes the hook of this name, or the hooks of this recipe, out of the hooks file; may be

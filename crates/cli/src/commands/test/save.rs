@@ -15,7 +15,7 @@ use hookexec_setup::settings::store;
 use hookexec_workbench::testing::{PastGroup, PolicyOutcome, is_plain, with_case};
 use serde_json::{Value, json};
 
-use crate::commands::init::change::lock;
+use crate::commands::init::change::{NOT_LOCKED, lock};
 use crate::console::output;
 use crate::error::{CommandError, OrCommandError as _, unreadable, unwritable};
 
@@ -54,7 +54,7 @@ pub(super) fn save(
     let case = format!(
         "  - name: {quoted}\n    from: {agent}\n    payload: {payload}\n    expect: {{ decision: {decision} }}\n"
     );
-    let _lock = lock()?;
+    let _lock = lock().or_usage(NOT_LOCKED)?;
     let cases = hooks.with_extension("test.yaml");
     let old = store::read(&cases).or_usage(unreadable(&cases))?;
     let text = with_case(&cases, old.as_deref(), (&name, &case), hooks)?;
