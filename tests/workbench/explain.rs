@@ -73,7 +73,6 @@ fn the_tree_is_for_people() {
         "   the same hook stands at hooks.yaml:6; it runs once",
         "1 hook is configured for other events",
         "verdict: allow (`run` exits 0)",
-        "  decided by `fine`",
     ] {
         assert!(done.stdout.lines().any(|found| found == line), "{line}\n{}", done.stdout);
     }

@@ -79,7 +79,6 @@ fn an_agents_call_is_explained_with_each_file_that_fails_it() {
         "pre_tool_use",
         "deny, which is the verdict",
         "verdict: deny (`run --from claude-code` answers with a denial)",
-        "decided by `",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

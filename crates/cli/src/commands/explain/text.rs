@@ -48,7 +48,7 @@ pub(super) fn event(explained: &Explained) -> String {
         text.push_str(&self::course(course, explained.events.len() > 1));
     }
     match &explained.verdict {
-        Some(verdict) => push_verdict(&mut text, verdict, explained),
+        Some(verdict) => push_verdict(&mut text, verdict, explained.agent.as_deref()),
         None => text.push_str("nothing was run (`--no-run`)\n"),
     }
     text
@@ -141,20 +141,11 @@ fn done_by_run(verdict: &Verdict, agent: Option<&str>) -> String {
     format!("`run --from {agent}` {does}")
 }
 
-fn push_verdict(text: &mut String, verdict: &Verdict, explained: &Explained) {
+fn push_verdict(text: &mut String, verdict: &Verdict, agent: Option<&str>) {
     let (style, word) = decision(verdict);
-    let does = done_by_run(verdict, explained.agent.as_deref());
+    let does = done_by_run(verdict, agent);
     let _ = writeln!(text, "verdict: {style}{word}{style:#} {DIM}({does}){DIM:#}");
-    let mut deciding = Vec::new();
-    for hook in &explained.hooks {
-        if hook.effect == Some(Effect::Decides) {
-            deciding.push(format!("`{}`", plain::line(&hook.explanation.name)));
-        }
-    }
     let mut lines = Vec::new();
-    if !deciding.is_empty() {
-        lines.push(format!("decided by {}", deciding.join(", ")));
-    }
     if let Some(message) = &verdict.message {
         push_labelled(&mut lines, "message", message);
     }
