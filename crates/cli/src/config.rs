@@ -125,11 +125,6 @@ impl ConfigArgs {
         Ok(options)
     }
 
-    /// Returns whether the files that count are those found in the project.
-    pub(crate) fn is_default(&self) -> bool {
-        self.config.is_empty() && !self.isolated
-    }
-
     /// Returns the project's directory, absolute and without links.
     pub(crate) fn project(&self) -> Result<PathBuf, CommandError> {
         project_directory(self.cwd.as_deref())
@@ -199,12 +194,11 @@ impl Loaded {
         self.build(ExecutorBuilder::blocking)
     }
 
-    /// Builds the executor of a run that leaves no counts behind.
-    pub(crate) fn explaining_executor(self) -> Result<Executor, CommandError> {
-        self.build(ExecutorBuilder::counts_in_memory)
-    }
-
-    fn build(self, set: fn(ExecutorBuilder) -> ExecutorBuilder) -> Result<Executor, CommandError> {
+    /// Builds the executor, which `set` changes.
+    pub(crate) fn build(
+        self,
+        set: fn(ExecutorBuilder) -> ExecutorBuilder,
+    ) -> Result<Executor, CommandError> {
         let options = self.options.clone();
         set(self.builder()).build().map_err(|first| all_problems(options, first))
     }

@@ -66,17 +66,9 @@ pub(crate) fn answer(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-const NOT_JSON: &str = "can't write JSON";
-
 /// Writes `value` to stdout as JSON for people and programs.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string_pretty(value).or_internal(NOT_JSON)?;
-    print_data(&(text + "\n"))
-}
-
-/// Writes `value` to stdout as one line of JSON.
-pub(crate) fn print_json_line(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let text = serde_json::to_string(value).or_internal(NOT_JSON)?;
+    let text = serde_json::to_string_pretty(value).or_internal("can't write JSON")?;
     print_data(&(text + "\n"))
 }
 

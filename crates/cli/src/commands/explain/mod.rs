@@ -2,8 +2,8 @@
 
 mod text;
 
-use hookexec::Event;
 use hookexec::config::Hook;
+use hookexec::{Event, ExecutorBuilder};
 use hookexec_agents::{Agent, Subject};
 use hookexec_workbench::explain::{Explained, configured, other_keys};
 
@@ -67,7 +67,7 @@ impl Args {
         let notices = std::mem::take(&mut loaded.notices);
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
-        let executor = loaded.explaining_executor()?;
+        let executor = loaded.build(ExecutorBuilder::counts_in_memory)?;
         self.log.start();
         let mut ran = None;
         if !self.no_run {

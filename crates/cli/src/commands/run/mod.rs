@@ -16,7 +16,7 @@ use crate::commands::run::from::FromArgs;
 use crate::config::{ConfigArgs, Notices, Purpose, not_too_deep};
 use crate::console::output::{self, PlainFormat};
 use crate::console::{report, verbose};
-use crate::error::{CommandError, warn, warn_all};
+use crate::error::{CommandError, OrCommandError as _, warn, warn_all};
 use crate::runtime::{Runtime, finish};
 use crate::{Exit, input};
 
@@ -179,7 +179,8 @@ impl Args {
             warn_all(notices.failures(&text));
             output::print(&text)?;
         } else {
-            output::print_json_line(verdict)?;
+            let line = serde_json::to_string(verdict).or_internal("can't write JSON")?;
+            output::print_data(&(line + "\n"))?;
         }
         Ok(Exit::of(verdict))
     }

@@ -65,7 +65,7 @@ impl Args {
         let Self { event, from, config, connect, .. } = self;
         let called = from.from.is_some();
         (called || event.is_some() && from.native.is_none() && from.within.is_none())
-            && (connect.is_none() || config.is_default())
+            && (connect.is_none() || config.config.is_empty() && !config.isolated)
     }
 }
 
