@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use hookexec_files::pattern::{Pattern, PatternError, underscored};
+use hookexec_files::pattern::{Pattern, underscored};
 
 /// A pattern over a whole tool name, case-sensitive.
 ///
@@ -30,6 +30,17 @@ enum Kind {
     Pattern(Pattern),
 }
 
+/// A matcher that is not a valid regular expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("matcher `{pattern}` is not a valid regular expression: {cause}")]
+#[non_exhaustive]
+pub struct MatcherError {
+    /// The pattern.
+    pub pattern: String,
+    /// The message of the regular expression engine, on one line.
+    pub cause: String,
+}
+
 impl Matcher {
     /// Returns the matcher that matches every name.
     pub fn everything() -> Self {
@@ -40,7 +51,7 @@ impl Matcher {
     ///
     /// # Errors
     /// When `pattern` is not a valid regular expression, or is too large.
-    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+    pub fn new(pattern: &str) -> Result<Self, MatcherError> {
         let is_plain = pattern
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'|'));
@@ -49,7 +60,13 @@ impl Matcher {
         } else if is_plain && pattern.split('|').all(|name| !name.is_empty()) {
             Kind::Names
         } else {
-            Kind::Pattern(Pattern::whole(pattern)?)
+            match Pattern::whole(pattern) {
+                Ok(compiled) => Kind::Pattern(compiled),
+                Err(cause) => {
+                    let cause = cause.to_string();
+                    return Err(MatcherError { pattern: pattern.to_owned(), cause });
+                }
+            }
         };
         Ok(Self::of(pattern, kind))
     }

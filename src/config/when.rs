@@ -299,7 +299,8 @@ impl Kind<'_> for Matcher {
         }
         match Self::new(pattern) {
             Ok(matcher) => Some(matcher),
-            Err(cause) => {
+            Err(error) => {
+                let cause = error.cause;
                 let message = format!("{what} is not a valid regular expression: {cause}");
                 reader.refuse_with_hint(node, message, regex_hint(pattern))
             }
