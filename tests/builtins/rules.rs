@@ -942,6 +942,10 @@ async fn a_command_runs_where_its_shell_went() {
         deny cd src; for d in .. .. ..; do cd $d; done; rm -rf *
         deny cd src; X=1; echo $((X=0)); rm -rf ../*
         ask cd src; trap 'cd ..' USR1; rm -rf *
+        ask cd src; trap 'pushd ..' ERR; false; rm -rf *
+        ask cd src && cd src .. && rm -rf *
+        ask IFS=,; D='src,.'; for d in $D; do rm -rf \"$d\"; done
+        ask d='my dir'; cd $d && rm -rf *
         - trap 'cd /; ls' EXIT; cd src; rm -rf *
         ask cd src; for i in 1; do command break; done; rm -rf *
         - for d in src target; do cd $d && ls; cd ..; done
@@ -949,6 +953,13 @@ async fn a_command_runs_where_its_shell_went() {
         { type: rule, deny: no, uncertain: none, commands: ['rm -r', 'find -delete', 'rsync --delete'], targets: ['@home', '@project'] }
         deny cd src; for i in 1 2; do rm -rf *; cd ~; done
         deny cd src; trap 'rm -rf *' EXIT; cd ~
+        deny trap 'rm -rf *' EXIT; false || exit 1; cd src
+        deny trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
+        - cd -- src && rm -rf *
+        - cd -P src && rm -rf *
+        deny D='src .'; for d in $D; do rm -rf \"$d\"; done
+        - D='src doc'; for d in $D; do rm -rf \"$d\"; done
+        deny P=src; D='x .'; rm -rf \"$P\"/$D
         deny find -- .. -name app -delete
         deny find .. -name app -exec grep -l -- x {} \\; -delete
         deny rsync -avP --delete src/ ../app/

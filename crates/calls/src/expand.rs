@@ -250,21 +250,32 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     let is_list = !word.text.contains('$');
     let texts = if is_list { braces(&word.text) } else { place.expansions(word) };
     for text in texts {
-        let mut words = Vec::new();
-        let parts: Vec<&str> =
-            if word.quoted { vec![&text] } else { text.split_whitespace().collect() };
-        for part in parts {
-            // In zsh `=rm` is the path of `rm`.
-            if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
-                return own;
-            }
-            // The value may be a wildcard.
-            words.push(match part.find(['*', '?', '[']) {
-                Some(known) => Word { certainty: Certainty::Paths, known, ..Word::unknown(part) },
-                None => Word::known(part),
-            });
+        // Only what is not in quotes is divided.
+        let may_divide = word.certainty == Certainty::Unknown || !word.quoted;
+        let mut readings: Vec<Vec<&str>> = Vec::new();
+        if may_divide {
+            readings.push(text.split_whitespace().collect());
         }
-        lists.push(words);
+        if word.quoted && (!may_divide || text.contains(char::is_whitespace)) {
+            readings.push(vec![&text]);
+        }
+        for parts in readings {
+            let mut words = Vec::new();
+            for part in parts {
+                // In zsh `=rm` is the path of `rm`.
+                if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
+                    return own;
+                }
+                // The value may be a wildcard.
+                words.push(match part.find(['*', '?', '[']) {
+                    Some(known) => {
+                        Word { certainty: Certainty::Paths, known, ..Word::unknown(part) }
+                    }
+                    None => Word::known(part),
+                });
+            }
+            lists.push(words);
+        }
     }
     // A list in braces is several words.
     if is_list { vec![lists.concat()] } else { lists }

@@ -36,6 +36,8 @@ pub enum Change {
     Strayed,
     /// It set a variable: `NAME=value`.
     Set(Word),
+    /// It set a variable to each of the words that a word of a loop becomes.
+    Each(Word),
     /// Or it did this instead.
     MayBe(History),
     /// It may do one more round of a loop. These are the steps up to the end of the round before the last.
@@ -53,7 +55,7 @@ impl History {
             let count = self.0.as_ref().map_or(1, |step| step.count + 1);
             let before = std::mem::take(self);
             let moves = match &change {
-                Change::Set(_) | Change::Round(_) => false,
+                Change::Set(_) | Change::Each(_) | Change::Round(_) => false,
                 Change::MayBe(other) => other.has_moved(),
                 Change::Went { .. } | Change::Strayed => true,
             };
@@ -127,15 +129,20 @@ impl History {
     pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
         match program {
             "cd" | "chdir" | "pushd" => {
-                // `cd -` goes back, and an option that a shell lacks makes `cd` fail.
+                let arguments = behind_plain_options(arguments);
+                // `cd -` goes back, and an option that a shell lacks makes `cd` fail. `cd x y` fails in bash,
+                // and puts a text in the place of another in zsh.
                 let has_option = arguments.iter().any(|word| word.text.starts_with('-'));
-                let strays = has_option || arguments.is_empty() && program == "pushd";
-                let to = arguments.first().cloned();
-                self.add(if strays {
-                    Change::Strayed
+                if has_option || arguments.is_empty() && program == "pushd" {
+                    self.add(Change::Strayed);
+                } else if arguments.len() > 1 {
+                    let before = self.clone();
+                    self.add(Change::Strayed);
+                    self.may_be(&before);
                 } else {
-                    Change::Went { to, is_sure: false }
-                });
+                    let to = arguments.first().cloned();
+                    self.add(Change::Went { to, is_sure: false });
+                }
             }
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
@@ -153,6 +160,16 @@ impl History {
     }
 }
 
+/// Returns the words of `cd` behind the options that each shell has.
+fn behind_plain_options(mut words: &[Word]) -> &[Word] {
+    while let [option, behind @ ..] = words
+        && matches!(&*option.text, "--" | "-L" | "-P")
+    {
+        words = behind;
+    }
+    words
+}
+
 /// The states of a shell behind commands, by how they ended; none where it does not go on.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outcome {
@@ -166,21 +183,16 @@ impl Outcome {
         Self { success: Some(history.clone()), failure: Some(history.clone()) }
     }
 
-    /// Returns that of a command of so many words, before which the shell was in another state.
-    pub(super) fn of_command(
-        program: &str,
-        words: usize,
-        before: &History,
-        after: &History,
-    ) -> Self {
+    /// Returns that of a command before which the shell was in another state.
+    pub(super) fn of_command(program: &str, before: &History, after: &History) -> Self {
         let mut outcome = Self::of(after);
         let Some(Change::Went { .. }) = after.last().map(|step| &step.change) else {
             return outcome;
         };
-        // Shells differ in what `command cd x`, `pushd x` and `cd x y` do.
+        // Shells differ in what `command cd x` and `pushd x` do.
         let (is_alone, may_stay) = match program {
-            "cd" => (words < 3, words > 2),
-            "chdir" | "pushd" => (words < 3, true),
+            "cd" => (true, false),
+            "chdir" | "pushd" => (true, true),
             _ => (false, matches!(program, "command" | "builtin")),
         };
         if may_stay {

@@ -129,6 +129,7 @@ impl<'s> Places<'s> {
                 Change::Went { to, is_sure } => changed.go(to.as_ref(), *is_sure),
                 Change::Strayed => changed.directories = vec![None],
                 Change::Set(word) => changed.set(word),
+                Change::Each(word) => changed.set_each(word),
                 Change::MayBe(before) => changed.add(&self.after(before)),
                 Change::Round(before) => changed.go_round(&self.after(before)),
             }
@@ -152,10 +153,12 @@ impl Place<'_> {
         {
             texts.push(self.scene.home().unwrap_or("\0").to_owned());
         }
-        // A wildcard may lead through a link.
+        // A wildcard may lead through a link, and of several words shells take the first, or none.
         if let Some(word) = to
-            && word.certainty == Certainty::Paths
-            && has_wildcard(&word.text)
+            && (word.certainty == Certainty::Paths && has_wildcard(&word.text)
+                || word.text.contains('{') && texts.len() > 1
+                || word.certainty == Certainty::Unknown
+                    && texts.iter().any(|text| text.contains(char::is_whitespace)))
         {
             texts.push(UNKNOWN.to_string());
         }
@@ -245,6 +248,23 @@ impl Place<'_> {
             values = bounded(longer, UNKNOWN.to_string());
         }
         self.variables.insert(plain.to_owned(), values);
+    }
+
+    /// Sets a variable of a loop to a word, and to each part of one that a shell may divide.
+    fn set_each(&mut self, word: &Word) {
+        self.set(word);
+        let Some((name, _)) = word.text.split_once('=') else { return };
+        if word.certainty != Certainty::Unknown {
+            return;
+        }
+        let mut values = self.values_of(name);
+        for whole in values.clone() {
+            values.extend(whole.split_whitespace().map(str::to_owned));
+        }
+        if self.variables.contains_key("IFS") {
+            values.push(UNKNOWN.to_string());
+        }
+        self.variables.insert(name.to_owned(), bounded(values, UNKNOWN.to_string()));
     }
 
     /// Adds what holds in another place.

@@ -7,6 +7,7 @@ use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
+use hookexec_files::glob::has_part;
 use std::sync::Arc;
 
 impl SimpleCommand {
@@ -152,12 +153,13 @@ impl Found {
             }
             Inner::Text { text, .. } if name == "trap" => {
                 // It runs at any time, unless only when the shell ends.
-                if text.contains("cd") && !has_word(words, &["EXIT", "0"]) {
+                let moves = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
+                if moves && !has_word(words, &["EXIT", "0"]) {
                     let mut moved = self.history.clone();
                     moved.add(Change::Strayed);
                     self.history.may_be(&moved);
                 }
-                self.at_exit.push((text, inner));
+                self.at_exit.push((text, inner, self.history.clone()));
                 Hidden::Nothing
             }
             Inner::Text { text, is_known } => {

@@ -32,8 +32,12 @@ impl Reader<'_, '_> {
             let number = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let duplicates = number.len() < rest.len() || rest.starts_with('-');
             if duplicates {
-                self.at += (rest.len() - number.len()).max(1);
-                return if self.is_at_end_of_word() { Ok(None) } else { Err(Unread) };
+                let length = (rest.len() - number.len()).max(1);
+                self.at += length;
+                // Another descriptor may not be open, and then the command does not run.
+                let is_open = matches!(&rest[..length], "0" | "1" | "2" | "-");
+                let is_plain = is_open && self.is_at_end_of_word();
+                return if is_plain { Ok(None) } else { Err(Unread) };
             }
         }
         // Other operators of zsh, and its sets of numbers: `<1-5>`.

@@ -60,7 +60,14 @@ impl Reader<'_, '_> {
             }
             _ => return Err(Unread),
         };
-        word.unknown(&self.text[start..self.at], certainty);
+        let written = &self.text[start..self.at];
+        let behind = self.rest().trim_start_matches(['"', '\'', '\\']);
+        // Behind a quote a letter is none of its name: `"$f"nv`.
+        if behind.len() < self.rest().len() && name_length(behind) > 0 && !written.contains('{') {
+            word.unknown(&format!("${{{}}}", &written[1..]), certainty);
+        } else {
+            word.unknown(written, certainty);
+        }
         Ok(())
     }
 

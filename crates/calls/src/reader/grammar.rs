@@ -293,7 +293,7 @@ impl<'t> Reader<'t, '_> {
         }
         for (at, word) in assignments.iter().enumerate() {
             let before = self.found.history.clone();
-            self.found.history.add(Change::Set(word.clone()));
+            self.found.history.add(Change::Each(word.clone()));
             if at > 0 {
                 self.found.history.may_be(&before);
             }
@@ -350,7 +350,7 @@ impl<'t> Reader<'t, '_> {
         }
         let before = self.found.history.clone();
         let program = simple.words.first().map_or_else(String::new, |word| word.text.clone());
-        let (count, ends) = (simple.words.len(), may_end(&simple, &program));
+        let ends = may_end(&simple, &program);
         let can_fail = simple.redirections.iter().any(Redirection::can_fail);
         self.found.simple(simple);
         if ends == Ends::Shell {
@@ -369,7 +369,7 @@ impl<'t> Reader<'t, '_> {
                 return Ok(Outcome::default());
             }
         }
-        let mut outcome = Outcome::of_command(&program, count, &before, &self.found.history);
+        let mut outcome = Outcome::of_command(&program, &before, &self.found.history);
         if can_fail {
             // If the file can't be opened, nothing runs.
             outcome.failure = either(outcome.failure, Some(before));

@@ -45,8 +45,8 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    /// Texts that run when the shell ends.
-    pub(super) at_exit: Vec<(String, Frame)>,
+    /// Texts that run when the shell ends, each with the steps before its trap.
+    pub(super) at_exit: Vec<(String, Frame, History)>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
     /// The names of those that are put into another directory, where the shell may look for programs.
@@ -102,8 +102,12 @@ impl Found {
 
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
-        for (text, frame) in std::mem::take(&mut self.at_exit) {
+        for (text, frame, before) in std::mem::take(&mut self.at_exit) {
+            let end = self.history.clone();
+            // The shell may end right behind the trap.
+            self.history.may_be(&before);
             self.whole_text(&text, &frame);
+            self.history = end;
         }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
