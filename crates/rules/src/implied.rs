@@ -12,7 +12,7 @@ use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
 use hookexec_calls::limits::MOST_PATHS;
 use hookexec_calls::place::items_of;
-use hookexec_calls::shell::{UNKNOWN, hidden, quoted_words};
+use hookexec_calls::shell::{UNKNOWN, hidden, is_shell, quoted_words};
 use hookexec_calls::{
     Certainty, Hidden, LONGEST, SimpleCommand, Word, commands_of_text, is_interpreter, line_of, sql,
 };
@@ -158,6 +158,13 @@ impl Implied {
             && let Some(text) = command_of(arguments)
         {
             self.add_text(&text);
+        }
+        if let Some(Value::String(text)) = arguments.get("code")
+            && let Some(Value::String(language)) =
+                arguments.get("language").or(arguments.get("lang"))
+            && is_shell(language)
+        {
+            self.add_text(text);
         }
         for (key, value) in arguments {
             let items = match value {

@@ -52,6 +52,9 @@ impl Pattern {
         for option in &given.options {
             let is_any = matches!(any_from, Some(from) if option.operands_before >= from);
             if is_any || self.names_option(option, &given.row) {
+                if !is_any && self.is_hazard(option, &given.row) {
+                    return Err(option.word.text.clone());
+                }
                 continue;
             }
             // The table must tell whether an option takes the word behind it for its value.
@@ -74,6 +77,13 @@ impl Pattern {
             Some(word) => Err(word.text.clone()),
             None => Ok(true),
         }
+    }
+
+    /// Returns whether the table refuses the value of an option, which the pattern does not write out.
+    fn is_hazard(&self, option: &GivenOption<'_>, row: &Row) -> bool {
+        let Some((word, value)) = option.value else { return false };
+        let mut written = self.written.split([' ', '=', '|']);
+        row.is_hazardous(word, value, true) && !written.any(|part| part == value)
     }
 
     /// Returns whether the pattern names an option, with whatever value.
@@ -99,7 +109,10 @@ impl Pattern {
             return !is_path && matches!(&given.program, Some(name) if !self.is_named(name));
         }
         let mut names = self.programs.iter();
-        names.any(|name| is_text(name, program) && (name.contains('/') || !is_path))
+        // In quotes `~` is a directory, and without them it is not known.
+        names.any(|name| {
+            is_text(name, program) && (name.contains('/') || !is_path) && !name.starts_with('~')
+        })
     }
 }
 
