@@ -53,18 +53,14 @@ impl<const MAX: usize> Kind<'_> for Size<MAX> {
             Value::Text(text) => parse_bytes(text),
             _ => None,
         };
-        let (problem, hint) = match bytes {
-            None => (format!("not a size: `{}`", reader.written(node)), SIZE_HINT.to_owned()),
-            Some(0) => ("zero".to_owned(), SIZE_HINT.to_owned()),
-            Some(bytes) => match usize::try_from(bytes) {
-                Ok(bytes) if bytes <= MAX => return Some(Self(bytes)),
-                _ => (
-                    format!("too large: `{}`", reader.written(node)),
-                    format!("the largest is `{}MiB`; {SIZE_HINT}", MAX >> 20),
-                ),
-            },
-        };
-        reader.refuse_with_hint(node, format!("{what} is {problem}"), hint)
+        if let Some(Ok(bytes @ 1..)) = bytes.map(usize::try_from)
+            && bytes <= MAX
+        {
+            return Some(Self(bytes));
+        }
+        let (most, shown) = (MAX >> 20, reader.written(node));
+        let message = format!("{what} is not a size up to `{most}MiB`: `{shown}`");
+        reader.refuse_with_hint(node, message, SIZE_HINT)
     }
 }
 
