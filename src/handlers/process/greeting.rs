@@ -78,11 +78,8 @@ pub(super) async fn greet(
     if *protocol == Protocol::Hooks {
         return read_greeting(&reply);
     }
-    match mcp::read_initialized(&reply) {
-        Ok(server) => {
-            tracing::debug!(process = %process.name, says = ?server.name, "MCP server started");
-        }
-        Err(problem) => return Err(unusable(method, &problem.to_string())),
+    if let Err(problem) = mcp::read_initialized(&reply) {
+        return Err(unusable(method, &problem.to_string()));
     }
     let line = rpc::notification(mcp::INITIALIZED, b"{}");
     // If it can't be written, the next call finds out why.

@@ -18,15 +18,6 @@ pub const PING: &str = "ping";
 /// The versions that begin with a handshake, the newest first.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The answer of a server in the handshake.
-#[derive(Debug)]
-pub struct Server {
-    /// Its own name.
-    pub name: Option<String>,
-    /// The version that is spoken from now on.
-    pub version: String,
-}
-
 /// Why a server can't be used after the handshake.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
@@ -66,8 +57,8 @@ pub fn initialize_params() -> Vec<u8> {
     .into_bytes()
 }
 
-/// Reads the result of the handshake.
-pub fn read_initialized(result: &str) -> Result<Server, HandshakeError> {
+/// Reads the result of the handshake, and returns the version that is spoken from now on.
+pub fn read_initialized(result: &str) -> Result<String, HandshakeError> {
     let Some(object) = parse_object(result)? else {
         return Err(StrictJsonError::NotAnObject.into());
     };
@@ -81,8 +72,7 @@ pub fn read_initialized(result: &str) -> Result<Server, HandshakeError> {
     if !result["capabilities"]["tools"].is_object() {
         return Err(HandshakeError::NoTools);
     }
-    let name = result["serverInfo"]["name"].as_str();
-    Ok(Server { name: name.map(str::to_owned), version: version.to_owned() })
+    Ok(version.to_owned())
 }
 
 #[cfg(test)]
@@ -92,8 +82,7 @@ mod tests {
     #[test]
     fn a_server_must_have_tools_and_speak_a_known_version() {
         let sound = r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s"}}"#;
-        let server = read_initialized(sound).unwrap();
-        assert_eq!((server.name.as_deref(), &*server.version), (Some("s"), "2025-06-18"));
+        assert_eq!(read_initialized(sound).unwrap(), "2025-06-18");
         for (result, cause) in [
             (sound.replace("2025-06-18", "2030-01-01"), "speaks version `2030-01-01`"),
             (sound.replace("tools", "prompts"), "without tools"),

@@ -28,10 +28,10 @@ pub(super) fn call(
     let welcome = post(server, &hello, &[], deadline)?;
     let host = server.client.host();
     let result = result_in(host, &welcome, 1, mcp::INITIALIZE)?;
-    let initialized = mcp::read_initialized(&result).map_err(|problem| {
+    let version = mcp::read_initialized(&result).map_err(|problem| {
         unusable(host, &format!("its answer to `{}`: {problem}", mcp::INITIALIZE))
     })?;
-    let mut session = vec![(VERSION, initialized.version.as_str())];
+    let mut session = vec![(VERSION, version.as_str())];
     let Some(id) = welcome.header(SESSION) else {
         return call_in(server, &session, params, deadline);
     };
