@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hookexec_files::diagnostic::Diagnostic;
-use hookexec_files::kinds::{Filled, Words};
+use hookexec_files::kinds::Words;
 use hookexec_files::node::{Node, Value};
 use hookexec_files::reader::Reader;
 use hookexec_files::section::Kind;
@@ -187,7 +187,7 @@ impl Document {
             name: name.to_owned(),
             // The name in its place is never started: the file is broken.
             command: keys.command.unwrap_or_else(|| Argv(vec![name.to_owned()])).0,
-            working_dir: keys.working_dir.or(keys.dir).map(Filled::into_text),
+            working_dir: keys.working_dir.or(keys.dir).map(|text| text.0),
             env: keys.env.unwrap_or_default(),
             inherit_env: inherit_env.unwrap_or_default(),
             eager: matches!(keys.start, Some(Start(true))),

@@ -52,7 +52,7 @@ impl Kind<'_> for PolicySettings {
         Some(Self {
             source,
             keys: all,
-            name: keys.name.map(Filled::into_text),
+            name: keys.name.map(|text| text.0),
             expires: keys.expires,
             location: reader.location(node),
         })

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, IsTerminal};
 
 use hookexec::wire::{JsonObject, parse_strict};
 use hookexec::{Event, Input};
-use hookexec_files::bounded::{MAX_MESSAGE, read_whole};
+use hookexec_files::bounded::{MAX_MESSAGE, read_expected};
 use serde_json::Value;
 
 use crate::console::output;
@@ -18,7 +18,7 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, CommandError> {
             "reading the event's input, a JSON object, from the terminal; Ctrl-D ends it\n",
         );
     }
-    match read_whole(stdin, MAX_MESSAGE) {
+    match read_expected(stdin, 0, MAX_MESSAGE) {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             let most = MAX_MESSAGE >> 20;
             Err(CommandError::data(format!("the input on stdin is larger than {most} MiB")))

@@ -22,11 +22,6 @@ pub fn read_beginning(reader: impl Read, most: usize) -> io::Result<Beginning> {
     read_onto(Vec::new(), reader, most)
 }
 
-/// Reads a whole stream; an error when it has more than `most` bytes.
-pub fn read_whole(reader: impl Read, most: usize) -> io::Result<Vec<u8>> {
-    read_expected(reader, 0, most)
-}
-
 /// Reads a whole stream that has probably `expected` bytes; an error when it has more than `most`.
 pub fn read_expected(reader: impl Read, expected: usize, most: usize) -> io::Result<Vec<u8>> {
     // One byte more tells that it has ended, without another allocation.

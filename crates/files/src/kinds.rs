@@ -13,13 +13,6 @@ use crate::suggest;
 #[derive(Clone)]
 pub struct Filled(pub String);
 
-impl Filled {
-    /// Returns the text.
-    pub fn into_text(self) -> String {
-        self.0
-    }
-}
-
 /// A number from 1 to `MAX`.
 pub struct Count<const MAX: usize>(pub usize);
 

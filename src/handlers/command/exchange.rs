@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use hookexec_files::group::{Capture, Group, Overflow, write_at_once};
+use hookexec_files::group::{Capture, Group, write_at_once};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::Notify;
@@ -41,8 +41,8 @@ pub(super) enum End {
     Exited(ExitStatus),
     /// It was stopped at its deadline.
     TimedOut,
-    /// It said more than it may.
-    Overflowed(Overflow),
+    /// This stream carried more than it may.
+    Overflowed(&'static str),
     /// It runs on: it asked not to be waited for.
     Left,
     /// The system does not tell how it ended.

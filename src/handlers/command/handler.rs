@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::launch::{Environment, Launch, Program, set_call_variables};
 use hookexec_files::expand::Variables;
-use hookexec_files::group::Overflow;
 
 use super::exchange::{End, Exchange, stop_time};
 use super::place;
@@ -172,7 +171,7 @@ impl CommandHandler {
                     in_milliseconds(limit)
                 ),
             ),
-            End::Overflowed(Overflow(stream)) => (
+            End::Overflowed(stream) => (
                 Failure::OutputLimit,
                 format!(
                     "it was stopped because it wrote more than {} bytes to {stream}; write less, or raise its `max_output`",

@@ -18,7 +18,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-pub use output::{Capture, Overflow, Stream};
+pub use output::{Capture, Stream};
 use system::{Leader, is_busy};
 pub use system::{Output, add_raw, write_at_once};
 

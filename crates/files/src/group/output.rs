@@ -93,11 +93,6 @@ pub struct Capture<R> {
     overflow: bool,
 }
 
-/// The stream of this name carried more than its limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "it is a name")]
-pub struct Overflow(pub &'static str);
-
 impl<R: AsyncRead + Unpin> Capture<R> {
     /// Returns a capture of at most `limit` bytes; of no stream at all when `reader` is `None`.
     pub fn new(stream: &'static str, reader: Option<R>, limit: usize) -> Self {
@@ -108,18 +103,19 @@ impl<R: AsyncRead + Unpin> Capture<R> {
     /// it.
     ///
     /// # Errors
-    /// As soon as more than the limit has come; the first bytes up to the limit are kept.
-    pub async fn fill(&mut self) -> Result<(), Overflow> {
+    /// The name of the stream, as soon as more than the limit has come; the first bytes up to the limit
+    /// are kept.
+    pub async fn fill(&mut self) -> Result<(), &'static str> {
         self.fill_until(|_| false).await
     }
 
     /// Reads until what was read is `enough`, or to the end of the stream.
     ///
     /// # Errors
-    /// As soon as more than the limit has come.
-    pub async fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) -> Result<(), Overflow> {
+    /// The name of the stream, as soon as more than the limit has come.
+    pub async fn fill_until(&mut self, enough: impl Fn(&[u8]) -> bool) -> Result<(), &'static str> {
         while !self.overflow && !enough(&self.bytes) && self.read().await {}
-        if self.overflow { Err(Overflow(self.stream)) } else { Ok(()) }
+        if self.overflow { Err(self.stream) } else { Ok(()) }
     }
 
     /// Reads to the end of the stream and throws away what is over the limit, so that a child that
@@ -167,7 +163,7 @@ mod tests {
     async fn more_than_the_limit_ends_the_capture_and_keeps_its_beginning() {
         let endless = Some(tokio::io::repeat(b'x'));
         let mut capture = Capture::new("stdout", endless, 10_000);
-        assert_eq!(capture.fill().await, Err(Overflow("stdout")));
+        assert_eq!(capture.fill().await, Err("stdout"));
         assert_eq!(capture.still_open(), Some("stdout"));
         assert_eq!(capture.bytes, vec![b'x'; 10_000]);
     }
