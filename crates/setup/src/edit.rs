@@ -206,14 +206,12 @@ fn cut(text: &str, node: &mut Node<'_>, start: usize) -> Result<Option<Edit>, Ed
     if *is_hooks || children.len() == 1 {
         return Ok(None);
     }
+    if is_flow {
+        return Err(EditError::Form);
+    }
     let place = children[index].0.clone();
-    let range = if !is_flow {
-        start_with_comments(text, place.start)..line_end(text, content_end(text, place.end))
-    } else if let Some((next, ..)) = children.get(index + 1) {
-        place.start..next.start
-    } else {
-        children[index - 1].0.end..place.end
-    };
+    let range =
+        start_with_comments(text, place.start)..line_end(text, content_end(text, place.end));
     match &mut node.value {
         Value::Map(entries) => drop(entries.remove(index)),
         Value::List(items) => drop(items.remove(index)),
@@ -337,11 +335,6 @@ hooks:
         let text = "# All.\nhooks:\n  # S\n  stop:\n    # A\n\n    # B\n    - { name: b }\n    # C\n    - name: c\n  wait: []\n";
         let first = remove(text, text.find("{ name").unwrap()).unwrap();
         assert_eq!(first, text.replace("    # B\n    - { name: b }\n", ""));
-        let flow = "hooks: { stop: [{ name: a }, # A\n    { name: b } ] }";
-        let first_of_two = remove(flow, flow.find("{ name").unwrap()).unwrap();
-        assert_eq!(first_of_two, "hooks: { stop: [{ name: b } ] }");
-        let last = remove(flow, flow.find("{ name: b").unwrap()).unwrap();
-        assert_eq!(last, "hooks: { stop: [{ name: a } ] }");
         let second = remove(&first, first.find("name: c").unwrap()).unwrap();
         assert_eq!(second, "# All.\nhooks:\n  wait: []\n");
     }
@@ -368,7 +361,12 @@ hooks:
         let text = "hooks:\n  stop:\n    - name: a\n      b: |\n        x\n\n  # c\nd: 1\n";
         let new = remove(text, text.find("name").unwrap()).unwrap();
         assert_eq!(new, "hooks: {}\n\n  # c\nd: 1\n");
-        for text in ["stop:\n  - name: a", "x: *a\ny: &a", "- - name: a\n  - name: b\n- c"] {
+        for text in [
+            "hooks: { stop: [{ name: a }, # A\n    { name: b } ] }",
+            "stop:\n  - name: a",
+            "x: *a\ny: &a",
+            "- - name: a\n  - name: b\n- c",
+        ] {
             assert!(remove(text, text.find("name").unwrap_or(3)).is_err(), "{text}");
         }
     }
