@@ -170,13 +170,6 @@ impl Kind<'_> for bool {
     fn read(reader: &mut Reader, node: &Node, what: &str) -> Option<Self> {
         match &node.value {
             Value::Bool(flag) => Some(*flag),
-            Value::Text(text) if ["yes", "no", "on", "off"].contains(&&*text.to_lowercase()) => {
-                reader.refuse_with_hint(
-                    node,
-                    format!("{what} must be `true` or `false`, not `{text}`"),
-                    "`yes` and `no` are plain text in YAML 1.2",
-                )
-            }
             _ => reader.expected(what, "`true` or `false`", node),
         }
     }
