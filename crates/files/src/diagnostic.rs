@@ -1,9 +1,8 @@
 //! Problems of a configuration, each with the place it stands at.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use annotate_snippets::{AnnotationKind, Element, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
@@ -95,14 +94,10 @@ impl Diagnostics {
 
     /// Brings the problems into the order of `files`, and within a file into that of the text.
     pub fn sort(&mut self, files: &[PathBuf]) {
-        let mut ranks: HashMap<&Path, usize> = HashMap::new();
-        for (rank, file) in files.iter().enumerate() {
-            ranks.entry(file).or_insert(rank);
-        }
         self.0.sort_by_cached_key(|problem| {
             let location = problem.location.as_ref()?;
-            let rank = ranks.get(location.path()).copied().unwrap_or(usize::MAX);
-            Some((rank, location.range().start))
+            let rank = files.iter().position(|file| file == location.path());
+            Some((rank.unwrap_or(usize::MAX), location.range().start))
         });
         // An alias brings what is wrong with its anchor along each time it is used.
         self.0.dedup();
