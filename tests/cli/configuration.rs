@@ -266,7 +266,10 @@ fn what_never_happens_is_warned_of() {
         ("{ type: rule, deny: no, any: [{ tools: [edti] }] }", "mean `edit`?"),
         ("stop: { type: command, command: 'true', limit: { times: 1, per: turn } }", turns),
         ("{ type: builtin, command: limit_calls, args: ['1', --per=turn] }", turns),
-        ("{ type: rule, deny: no, tools: [apply_patch] }", "Gemini CLI lack its tools"),
+        (
+            "{ type: rule, deny: no, tools: [apply_patch] }",
+            "`apply_patch` fits no tool of Gemini CLI",
+        ),
         ("{ type: rule, deny: no, files: [secrets] }", "`secrets` is not the group `@secrets`"),
         ("{ type: rule, deny: no, any: [{ commands: [sends] }] }", "write `\"@sends\"`"),
         ("{ type: rule, deny: no, files: [secret] }", ""),

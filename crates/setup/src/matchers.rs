@@ -27,7 +27,10 @@ pub fn warnings(hook: &Hook, agents: &[Agent]) -> Vec<Diagnostic> {
     for warning in &mut found {
         warning.location = hook.key_locations.get("matcher").cloned();
     }
-    found.extend(unlisted(hook, &needed, agents));
+    let has_pattern = needed.iter().any(|name| name.contains(['*', '@']));
+    if hook.enabled && !needed.is_empty() && !has_pattern {
+        found.extend(unfit("list of tools", &needed, agents));
+    }
     for name in [&needed, &others].into_iter().flatten() {
         if !name.contains(['*', '@']) {
             found.extend(misspelt(name, "its tool"));
@@ -75,20 +78,8 @@ fn lost_redactions(hook: &Hook, agent: Agent) -> Option<Diagnostic> {
     Some(Diagnostic::warning(what).hint("deny the calls that read secrets, at `pre_tool_use`"))
 }
 
-/// Returns a warning about a rule whose `tools` these agents certainly lack.
-fn unlisted(hook: &Hook, needed: &[String], agents: &[Agent]) -> Option<Diagnostic> {
-    if !hook.enabled || needed.is_empty() || needed.iter().any(|name| name.contains(['*', '@'])) {
-        return None;
-    }
-    let titles = lacking(needed, agents)?;
-    let tools = needed.join("|");
-    let what = format!("{titles} lack its tools `{tools}`: it never fits there");
-    Some(Diagnostic::warning(what).hint("write kinds of tools, which fit under every agent"))
-}
-
-/// Returns a warning about a hook whose matcher certainly fits no tool of these agents: it names only
-/// kinds of tools that they don't have, and tools of other agents. A matcher that names one unknown tool,
-/// spelt nearly like a kind, gets a warning, too.
+/// Returns a warning about a hook whose matcher certainly fits no tool of these agents. A matcher that names
+/// one unknown tool, spelt nearly like a kind, gets a warning, too.
 fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
     let names: Vec<&str> = hook.matcher.names()?.collect();
     if !hook.enabled || !hook.event.contract().tool_matched {
@@ -101,29 +92,15 @@ fn misfit(hook: &Hook, agents: &[Agent]) -> Option<Diagnostic> {
             return None;
         }
     }
-    let Some(titles) = lacking(&names, agents) else {
-        return match names[..] {
-            [name] if !agents.is_empty() => misspelt(name, "its matcher"),
-            _ => None,
-        };
-    };
-    let matcher = hook.matcher.as_str();
-    let mut kinds: Vec<String> = Vec::new();
-    for name in names {
-        for kind in tools::kinds_anywhere(name) {
-            if tools::is_kind(&kind) && !kinds.contains(&kind) {
-                kinds.push(kind);
-            }
-        }
+    match (unfit("matcher", &names, agents), &names[..]) {
+        (None, [name]) if !agents.is_empty() => misspelt(name, "its matcher"),
+        (found, _) => found,
     }
-    let kinds = if kinds.is_empty() { String::new() } else { format!(": `{}`", kinds.join("|")) };
-    let what = format!("its matcher `{matcher}` fits no tool of {titles}: it never runs there");
-    let hint = format!("write kinds of tools, which fit under every agent{kinds}");
-    Some(Diagnostic::warning(what).hint(hint))
 }
 
-/// Returns the titles of the agents that certainly have none of these tools; `None` if each may have one.
-fn lacking(names: &[impl AsRef<str>], agents: &[Agent]) -> Option<String> {
+/// Returns a warning if some of the agents certainly have none of the tools that a hook names in its `key`:
+/// these are kinds of tools that they don't have, and tools of other agents.
+fn unfit(key: &str, names: &[impl AsRef<str>], agents: &[Agent]) -> Option<Diagnostic> {
     let mut titles = Vec::new();
     for agent in agents {
         let tools = tools::of_agent(agent.name());
@@ -131,7 +108,23 @@ fn lacking(names: &[impl AsRef<str>], agents: &[Agent]) -> Option<String> {
             titles.push(agent.title());
         }
     }
-    if titles.is_empty() { None } else { Some(titles.join(", ")) }
+    if titles.is_empty() {
+        return None;
+    }
+    let (mut written, mut kinds) = (Vec::new(), Vec::new());
+    for name in names {
+        written.push(name.as_ref());
+        for kind in tools::kinds_anywhere(name.as_ref()) {
+            if tools::is_kind(&kind) && !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+    }
+    let (written, titles) = (written.join("|"), titles.join(", "));
+    let kinds = if kinds.is_empty() { String::new() } else { format!(": `{}`", kinds.join("|")) };
+    let what = format!("its {key} `{written}` fits no tool of {titles}: it never runs there");
+    let hint = format!("write kinds of tools, which fit under every agent{kinds}");
+    Some(Diagnostic::warning(what).hint(hint))
 }
 
 /// Returns a warning about a name that no tool has, and that is nearly the name of a kind or of a tool of
