@@ -58,7 +58,7 @@ struct Tree<'t> {
     nodes: usize,
     /// Where the last value ended.
     end: usize,
-    /// Where the brackets that are open began.
+    /// Where the lists and mappings that are open began.
     open: Vec<usize>,
 }
 
@@ -125,11 +125,11 @@ impl<'t> Tree<'t> {
             Event::Scalar(content, ScalarStyle::Plain, ..) => plain_scalar(content),
             Event::Scalar(content, ..) => Value::Text(content),
             Event::SequenceStart(style, ..) => {
-                self.open(style, &place);
+                self.open.push(place.start);
                 self.list(style, depth)?
             }
             Event::MappingStart(style, ..) => {
-                self.open(style, &place);
+                self.open.push(place.start);
                 self.map(style, depth)?
             }
             event => return Err((Diagnostic::error(format!("unexpected {event:?}")), place)),
@@ -185,20 +185,13 @@ impl<'t> Tree<'t> {
         }
     }
 
-    /// Remembers where a list or a mapping in brackets begins.
-    fn open(&mut self, style: StructureStyle, place: &Range<usize>) {
-        if style == StructureStyle::Flow {
-            self.open.push(place.start);
-        }
-    }
-
     /// Ends a list or a mapping: one in brackets ends with its bracket, another one with its last
     /// value.
     fn close(&mut self, style: StructureStyle, place: &Range<usize>) {
         if style == StructureStyle::Flow {
             self.end = self.end.max(place.end);
-            self.open.pop();
         }
+        self.open.pop();
     }
 
     /// Returns a copy of the value that has the anchor; the copy keeps the place of the original.

@@ -14,7 +14,7 @@ use crate::text::{indentation, line_number, line_start};
 const ODD_SPACES: [char; 6] =
     ['\u{a0}', '\u{2007}', '\u{202f}', '\u{3000}', '\u{200b}', '\u{feff}'];
 
-/// Returns the mistake that made the parser stop. `open` are the brackets that are open there, and
+/// Returns the mistake that made the parser stop. `open` are the lists and mappings that are open there, and
 /// `read` is the end of the last value.
 pub(super) fn explain(error: &ScanError, text: &str, open: &[usize], read: usize) -> Problem {
     let at = text.floor_char_boundary(error.marker().byte_offset().unwrap_or(0));
