@@ -149,6 +149,14 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(number.into())
     }
 
+    fn visit_u128<E: serde::de::Error>(self, number: u128) -> Result<Value, E> {
+        number.to_string().parse().map(Value::Number).map_err(E::custom)
+    }
+
+    fn visit_i128<E: serde::de::Error>(self, number: i128) -> Result<Value, E> {
+        number.to_string().parse().map(Value::Number).map_err(E::custom)
+    }
+
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
         Ok(number.into())
     }
