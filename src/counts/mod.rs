@@ -59,6 +59,8 @@ pub enum CountError {
 pub(crate) enum Counts {
     /// `None` when the user has no home.
     Directory(Option<PathBuf>),
+    /// Like [`Directory`](Self::Directory), but a change is lost.
+    OnlyRead(Option<PathBuf>),
     /// This process, for runs that must leave nothing behind.
     Memory(Mutex<BTreeMap<String, Session>>),
 }
@@ -147,7 +149,12 @@ impl Counter {
 impl Counts {
     /// Returns the counts of the user: `$XDG_STATE_HOME/hookexec/counts`.
     pub(crate) fn of_user() -> Self {
-        Self::Directory(state_directory().map(|state| state.join("hookexec/counts")))
+        Self::Directory(directory_of_user())
+    }
+
+    /// Returns the counts of the user for a run that changes none of them.
+    pub(crate) fn only_read() -> Self {
+        Self::OnlyRead(directory_of_user())
     }
 
     /// Returns counts that end with the process.
@@ -167,7 +174,8 @@ impl Counts {
         let session = digest(session_id.as_bytes());
         match self {
             Self::Directory(Some(directory)) => store::change(directory, &session, change),
-            Self::Directory(None) => Err(CountError::NoHome),
+            Self::OnlyRead(Some(directory)) => change(&mut store::look(directory, &session)?),
+            Self::Directory(None) | Self::OnlyRead(None) => Err(CountError::NoHome),
             Self::Memory(sessions) => {
                 let mut sessions = locked(sessions);
                 if !sessions.contains_key(&session) && sessions.len() >= MAX_COUNTED {
@@ -179,6 +187,10 @@ impl Counts {
             }
         }
     }
+}
+
+fn directory_of_user() -> Option<PathBuf> {
+    Some(state_directory()?.join("hookexec/counts"))
 }
 
 fn now() -> u64 {

@@ -39,6 +39,14 @@ pub(super) fn change<T>(
     Ok(result)
 }
 
+/// Returns a copy of the counts of `session`. A file is replaced whole, so that nothing needs to be
+/// locked.
+pub(super) fn look(directory: &Path, session: &str) -> Result<Session, CountError> {
+    let path = directory.join(session).with_extension(ENDING);
+    let found = at(&path, read(&path))?;
+    Ok(found.unwrap_or_default())
+}
+
 /// Names the file in the error of work on it.
 fn at<T, E: Into<io::Error>>(path: &Path, result: Result<T, E>) -> Result<T, CountError> {
     result.map_err(|cause| CountError::File { path: path.to_owned(), cause: cause.into() })

@@ -70,6 +70,20 @@ fn the_last_of_a_row_is_known_and_the_next_begins_a_row() {
 }
 
 #[test]
+fn a_run_that_only_reads_sees_the_counts_and_changes_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let (counts, place) = (counts(directory.path()), directory.path().join("counts"));
+    let reader = counter(Counts::OnlyRead(Some(place.clone())), "ab");
+    assert!(reader.count("s", &counted(1)).unwrap());
+    assert!(!place.exists());
+    assert!(counts.count("s", &counted(2)).unwrap());
+    assert!(reader.count("s", &counted(2)).unwrap());
+    assert!(reader.count("s", &counted(2)).unwrap());
+    assert!(!reader.count("s", &counted(1)).unwrap());
+    assert!(counts.count("s", &counted(2)).unwrap());
+}
+
+#[test]
 fn a_thing_counts_for_its_span_and_longer_when_the_clock_was_put_back() {
     let mut session = Session::default();
     let hour = Counted { span: Some(Duration::from_hours(1)), ..counted(1) };

@@ -98,6 +98,12 @@ impl ExecutorBuilder {
         self
     }
 
+    /// Lets hooks see what was counted, and changes nothing of it.
+    pub fn counts_only_read(mut self) -> Self {
+        self.counts = Some(Arc::new(Counts::only_read()));
+        self
+    }
+
     /// Lets hooks count in the memory of this executor, which leaves nothing behind.
     pub fn counts_in_memory(mut self) -> Self {
         self.counts = Some(Arc::new(Counts::in_memory()));

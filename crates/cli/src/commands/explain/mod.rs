@@ -67,7 +67,7 @@ impl Args {
         let notices = std::mem::take(&mut loaded.notices);
         // An explanation is not a decision to record.
         loaded.found.config.audit.clear();
-        let executor = loaded.build(ExecutorBuilder::counts_in_memory)?;
+        let executor = loaded.build(ExecutorBuilder::counts_only_read)?;
         self.log.start();
         let mut ran = None;
         if !self.no_run {
