@@ -162,7 +162,7 @@ fn what_is_not_covered_is_listed() {
             "command: '$CLAUDE_PROJECT_DIR/a.sh', env: { CLAUDE_PROJECT_DIR: x }",
             vec!["$CLAUDE_PROJECT_DIR/a.sh"],
         ),
-        ("command: \"echo 'x\"", vec!["a part of the command text, which only a shell can read"]),
+        ("command: echo (x", vec!["a part of the command text, which only a shell can read"]),
     ] {
         let found = covered(project.path(), keys, false);
         assert_eq!(found.1, uncovered, "{keys} {:?}", found.0);
