@@ -161,7 +161,7 @@ fn a_server_that_is_not_to_be_believed_denies() {
     let sandbox = sandbox();
     for (said, cause) in [
         ("", "ended before it answered"),
-        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"res", "ended before it answered"),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"res", "is not understood"),
         ("HTTP/1.1 200 OK\r\n\r\n", "is not understood"),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"allowed\":true}}\n", "`decision` is missing"),
         (

@@ -143,8 +143,21 @@ fn a_server_that_talks_nonsense_or_hangs_up_decides_nothing() {
 }
 
 #[test]
-fn a_server_that_lets_nobody_in_is_not_waited_for() {
+fn a_server_that_drips_or_lets_nobody_in_is_not_waited_for() {
     let sandbox = sandbox();
+    let socket = sandbox.home().join("drips");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let dripping = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // Each byte is a sign of life, and the line never ends.
+        while stream.write_all(b" ").is_ok() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    });
+    let done = run(&sandbox, &["--connect", socket.to_str().unwrap()], "rm x").exits(2);
+    assert!(done.stderr.contains("does not answer: timed out"), "{}", done.stderr);
+    dripping.join().unwrap();
+
     let socket = sandbox.home().join("full");
     let listener = UnixListener::bind(&socket).unwrap();
     rustix::net::listen(&listener, 0).unwrap();

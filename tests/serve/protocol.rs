@@ -41,7 +41,7 @@ async fn an_event_is_answered_with_its_verdict() {
 #[tokio::test]
 async fn a_ping_is_answered_while_hooks_run() {
     let gate = Gate::new();
-    let server = server(HOOKS, &gate, limits(|limits| limits.dispatches = 1));
+    let server = server(HOOKS, &gate, limits(|limits| limits.dispatches_per_connection = 1));
     let mut client = Partner::new(&server);
     client.dispatch(1, "session_start").await;
     Gate::reached(&gate.waiting, 1).await;
@@ -162,13 +162,12 @@ async fn nothing_that_is_said_ends_a_conversation() {
 #[tokio::test]
 async fn what_is_too_much_is_refused_at_once_and_closed_for_guards() {
     let gate = Gate::new();
-    let limits = limits(|limits| limits.dispatches = 3);
+    let limits = limits(|limits| (limits.dispatches_per_connection, limits.dispatches) = (2, 3));
     let server = server(HOOKS, &gate, limits);
     let (mut greedy, mut other) = (Partner::new(&server), Partner::new(&server));
     greedy.dispatch(1, "session_start").await;
     greedy.dispatch(2, "session_start").await;
-    other.dispatch(1, "session_start").await;
-    Gate::reached(&gate.waiting, 3).await;
+    Gate::reached(&gate.waiting, 2).await;
 
     greedy.dispatch(3, "pre_tool_use").await;
     let refused = greedy.next().await.unwrap();
@@ -181,6 +180,9 @@ async fn what_is_too_much_is_refused_at_once_and_closed_for_guards() {
     let said = verdict["system_message"].as_str().unwrap();
     assert!(said.contains("overloaded") && said.contains("wait"), "{said}");
 
+    // Another client has its share until all are taken together.
+    other.dispatch(1, "session_start").await;
+    Gate::reached(&gate.waiting, 1).await;
     other.dispatch(2, "pre_tool_use").await;
     assert_eq!(other.next().await.unwrap()["error"]["code"], -32000);
     assert_eq!(other.result("ping", json!({})).await, json!({}));

@@ -16,15 +16,20 @@ use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::time::timeout;
 
 use super::VERSION;
+use super::connection::Lines;
 use super::listener::Limits;
 use super::protocol::{self, ErrorCode};
-use super::socket;
+use super::socket::{self, Stream};
 
-/// How long a server may take to accept a connection, or to answer a `ping` or a line.
+/// How long a server may take to accept a connection, to read a request, or to answer a `ping`.
 const FIRST_SIGN: Duration = Duration::from_secs(4);
 
-/// The id of the only request.
-const ID: u64 = 1;
+/// A message to the server, by its `id`.
+#[derive(Clone, Copy)]
+enum Sent {
+    Request = 1,
+    Ping = 2,
+}
 
 /// The question to a server: about an event in our words, or about a call of an agent.
 #[derive(Clone, Copy)]
@@ -75,6 +80,9 @@ impl NoVerdict {
 /// Asks the server at `path`, which must be the user's own, for the verdict on what happened in
 /// `project`, an absolute path without links. The caller needs it by `until`.
 ///
+/// A server that works answers a `ping` at once, so one that does not is found out within seconds,
+/// however long the hooks may take.
+///
 /// # Errors
 /// Why the server gives no verdict.
 async fn verdict(
@@ -106,9 +114,7 @@ async fn verdict(
     let left = until.map(|until| until.saturating_duration_since(Instant::now()));
     let within_ms = left.map(|left| left.as_millis());
     let params = Params { agent, event, project, version: VERSION, within_ms, input };
-    // No agent waits longer for its hooks.
-    let patience = left.unwrap_or(Duration::from_mins(15));
-    let result = call(path, "dispatch", &params, patience).await?;
+    let result = call(path, "dispatch", &params, left).await?;
     read_verdict(result, expected)
 }
 
@@ -161,31 +167,63 @@ pub fn remedy(socket: &Path) -> String {
 }
 
 /// Asks the server at `path` whether it would answer calls of this version in `project`. A server that
-/// hangs costs four seconds.
+/// hangs costs five seconds.
 ///
 /// # Errors
 /// Why it would give no verdict.
 pub async fn ping(path: &Path, project: &Path) -> Result<(), NoVerdict> {
     let params = json!({ "project": name_of(project)?, "version": VERSION });
-    call(path, "ping", &params, FIRST_SIGN).await.map(drop)
+    call(path, "ping", &params, None).await.map(drop)
 }
 
 fn name_of(project: &Path) -> Result<&str, NoVerdict> {
     project.to_str().ok_or(NoVerdict::NotAsked("the path of the project is not UTF-8"))
 }
 
-/// Returns the result of a request. The whole call may take `patience`.
+/// Returns the result of a request. The whole call may take `left`.
 async fn call(
     path: &Path,
     method: &str,
     params: &impl Serialize,
-    patience: Duration,
+    left: Option<Duration>,
 ) -> Result<Value, NoVerdict> {
-    let request = protocol::request(ID, method, params);
+    let request = protocol::request(Sent::Request as u64, method, params);
     if request.len() > Limits::default().line {
         return Err(NoVerdict::NotAsked("the input is too long"));
     }
-    read_result(&exchange_within(path, &request, patience).await?)
+    let left = left.unwrap_or(Duration::MAX);
+    let stream = socket::connect(path, left.min(FIRST_SIGN)).await?;
+    let line = in_time(left, answer_to(stream, &request)).await?;
+    read_result(&line)
+}
+
+/// Sends a request and returns the line that answers it.
+async fn answer_to(stream: Stream, request: &[u8]) -> io::Result<Vec<u8>> {
+    let (reader, mut writer) = tokio::io::split(stream);
+    in_time(FIRST_SIGN, writer.write_all(request)).await?;
+    let mut lines = Lines::new(reader, MAX_MESSAGE);
+    let mut is_asked = false;
+    loop {
+        // How long a server may be silent before it is asked whether it still works.
+        let patience = if is_asked { FIRST_SIGN } else { Duration::from_secs(1) };
+        match timeout(patience, lines.next()).await {
+            Ok(Some(Ok(line))) if is_asked && is_pong(&line) => is_asked = false,
+            Ok(Some(Ok(line))) => return Ok(line),
+            Ok(Some(Err(_))) => return Err(ErrorKind::FileTooLarge.into()),
+            Ok(None) => return Err(io::Error::other("it ended before it answered")),
+            Err(_) if is_asked => return Err(ErrorKind::TimedOut.into()),
+            Err(_) => {
+                let ping = protocol::request(Sent::Ping as u64, "ping", &json!({}));
+                in_time(FIRST_SIGN, writer.write_all(&ping)).await?;
+                is_asked = true;
+            }
+        }
+    }
+}
+
+fn is_pong(line: &[u8]) -> bool {
+    protocol::read_object(line)
+        .is_ok_and(|message| message.get("id") == Some(&json!(Sent::Ping as u64)))
 }
 
 /// Reads the result from the line that answers the request.
@@ -196,7 +234,7 @@ fn read_result(line: &[u8]) -> Result<Value, NoVerdict> {
         let said = error["message"].as_str().unwrap_or_default();
         return Err(NoVerdict::Refused(said.to_owned(), error["code"].clone()));
     }
-    if message.get("id") != Some(&json!(ID)) {
+    if message.get("id") != Some(&json!(Sent::Request as u64)) {
         return Err(not_understood("the answer has another `id`"));
     }
     message.remove("result").ok_or_else(|| not_understood("`result` is missing"))
@@ -235,26 +273,16 @@ fn not_understood(problem: impl Into<String>) -> NoVerdict {
 /// # Panics
 /// When it is not called within a Tokio runtime that has time and I/O enabled.
 pub async fn exchange(path: &Path, line: &[u8]) -> Result<Vec<u8>, NoVerdict> {
-    exchange_within(path, line, FIRST_SIGN).await
-}
-
-async fn exchange_within(
-    path: &Path,
-    line: &[u8],
-    patience: Duration,
-) -> Result<Vec<u8>, NoVerdict> {
-    let mut stream = socket::connect(path, patience.min(FIRST_SIGN)).await?;
+    let mut stream = socket::connect(path, FIRST_SIGN).await?;
     let exchanged = async {
         stream.write_all(line).await?;
         read_line(&mut BufReader::new(stream), MAX_MESSAGE).await
     };
-    match timeout(patience, exchanged).await {
-        Ok(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => {
-            Err(io::Error::other("it ended before it answered").into())
-        }
-        Ok(answer) => Ok(answer?),
-        Err(_) => Err(io::Error::from(ErrorKind::TimedOut).into()),
-    }
+    Ok(in_time(FIRST_SIGN, exchanged).await?)
+}
+
+async fn in_time<T>(limit: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(limit, work).await.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl Conversation<'_> {
             }
         };
         while self.running.try_join_next().is_some() {}
-        let place = self.server.place();
+        let place = self.server.place(self.running.len());
         let at_once = method == "ping" || place.is_err();
         let (server, client) = (self.server.clone(), Arc::clone(&self.client));
         let host = self.host.clone();

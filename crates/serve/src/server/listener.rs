@@ -25,13 +25,15 @@ use super::{VERSION, connection};
 pub struct Limits {
     /// Dispatches of all connections together.
     pub dispatches: usize,
+    /// Dispatches of one connection.
+    pub dispatches_per_connection: usize,
     /// The longest line that a client may send, in bytes.
     pub line: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { dispatches: 256, line: 8 << 20 }
+        Self { dispatches: 256, dispatches_per_connection: 64, line: 8 << 20 }
     }
 }
 
@@ -42,7 +44,8 @@ pub(super) type Place = Result<OwnedSemaphorePermit, Refusal>;
 ///
 /// * Order: requests of one connection run at the same time; each answer carries its request's id.
 /// * Cancellation: when a client goes away, the hooks that run for it are stopped.
-/// * Isolation: a connection has its own tasks; a client that does not read holds up no other.
+/// * Isolation: a connection has its own tasks and its own limits; nothing that one client sends, or
+///   does not read, holds up another.
 /// * Reload: before each dispatch the files are looked at; a new configuration takes the old one's
 ///   place as a whole. A broken one does not: the old one goes on, and every verdict says so.
 /// * Clone: clones are the same server.
@@ -115,12 +118,19 @@ impl Server {
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 
-    /// Takes a place among the requests that run, or says why there is none.
-    pub(super) fn place(&self) -> Place {
-        Arc::clone(&self.dispatches).try_acquire_owned().map_err(|_| {
-            let problem = format!("overloaded: {} dispatches are running", self.limits.dispatches);
-            Refusal::new(ErrorCode::Overloaded, problem)
-        })
+    /// Takes a place among the requests that run, for one more request of a connection that has
+    /// `running` others, or says why there is none.
+    pub(super) fn place(&self, running: usize) -> Place {
+        let Limits { dispatches, dispatches_per_connection, .. } = self.limits;
+        let problem = if running >= dispatches_per_connection {
+            format!("{dispatches_per_connection} dispatches of this connection are running")
+        } else {
+            match Arc::clone(&self.dispatches).try_acquire_owned() {
+                Ok(place) => return Ok(place),
+                Err(_) => format!("{dispatches} dispatches are running"),
+            }
+        };
+        Err(Refusal::new(ErrorCode::Overloaded, format!("overloaded: {problem}")))
     }
 
     /// Returns the line that answers a request. Without a `place` no hook runs.
