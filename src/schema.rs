@@ -3,8 +3,9 @@
 //!
 //! The generated documents are committed in `schema/`.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::describe::{Command, TouchedFile};
@@ -42,14 +43,67 @@ pub fn verdict() -> Value {
 
 /// Returns the schema of one type, titled `hookexec: <title>`.
 pub(crate) fn document<T: JsonSchema>(settings: SchemaSettings, title: &str) -> Value {
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    let generator = settings.with_transform(RemoveNull).into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
     schema.insert("title".to_owned(), format!("hookexec: {title}").into());
     schema.to_value()
+}
+
+/// Takes `null` from the type of every property that may as well be left out: an editor would offer
+/// it, and it is not worth writing. A property that is always there keeps it.
+#[derive(Debug, Clone)]
+struct RemoveNull;
+
+impl Transform for RemoveNull {
+    fn transform(&mut self, schema: &mut Schema) {
+        let required: Vec<Value> =
+            schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for (name, property) in properties {
+                if !required.contains(&Value::String(name.clone())) {
+                    remove_null(property);
+                }
+            }
+        }
+        transform_subschemas(self, schema);
+    }
+}
+
+fn remove_null(property: &mut Value) {
+    let Value::Object(property) = property else { return };
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [name] = types.as_slice() {
+            let name = name.clone();
+            property.insert("type".to_owned(), name);
+        }
+    }
+    if let Some(Value::Array(options)) = property.get_mut("anyOf") {
+        options.retain(|option| option.get("type") != Some(&"null".into()));
+        if let [only] = options.as_slice() {
+            // Beside other keywords draft 7 does not read a `$ref`; wrapped it is read.
+            let only = only.clone();
+            property.remove("anyOf");
+            property.insert("allOf".to_owned(), Value::Array(vec![only]));
+        }
+    }
+    if property.get("default") == Some(&Value::Null) {
+        property.remove("default");
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn null_stands_only_where_it_is_written() {
+        assert_eq!(verdict()["properties"]["decision"]["anyOf"][1]["type"], "null");
+        for schema in [input(), output()] {
+            let text = schema.to_string();
+            assert!(!text.contains("null"), "{text}");
+        }
+    }
 
     #[test]
     fn every_property_is_described() {
