@@ -302,7 +302,13 @@ async fn an_exported_assignment_counts_for_what_follows_but_for_no_exception() {
         deny export A=b SKIP=a && sudo git commit
         - git commit; export SKIP=a
         - SKIP=a DRY=1 git commit
-        deny export SKIP=a DRY=1; git commit",
+        deny export SKIP=a DRY=1; git commit
+        deny SKIP=a; export SKIP; git commit
+        - SKIP=a; git commit
+        deny declare -x SKIP=a; git commit
+        { type: rule, deny: no, uncertain: none, commands: ['make deploy !ENV=test'] }
+        - ENV=test make deploy
+        deny export ENV=test; make deploy",
     )
     .await;
 }
@@ -955,6 +961,9 @@ async fn a_command_runs_where_its_shell_went() {
         deny cd src; trap 'rm -rf *' EXIT; cd ~
         deny trap 'rm -rf *' EXIT; false || exit 1; cd src
         deny trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
+        deny set -e; trap 'rm -rf app' EXIT; cd ..; make; cd /tmp
+        - trap 'rm -rf \"$T\"' EXIT; T=$(mktemp -d); ls $T
+        deny a1=src; a=..; rm -rf \"$a\"/app; rm -rf \"$a\"1
         - cd -- src && rm -rf *
         - cd -P src && rm -rf *
         deny D='src .'; for d in $D; do rm -rf \"$d\"; done

@@ -113,10 +113,9 @@ impl Pattern {
     /// Returns whether a command certainly has a word that the pattern must not find.
     fn certainly_excludes(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
         if word.alternatives.iter().all(Alternative::is_option) {
-            word.is_certainly_in(given)
-        } else {
-            self.excludes(word, given)
+            return word.is_certainly_in(given);
         }
+        self.excludes(word, given) && (word.is_any() || word.is_certainly_in(given))
     }
 
     /// Looks for the words of the pattern. With `is_certain`, `--env=prod` does not count as `--env prod`.

@@ -79,7 +79,7 @@ impl Implied {
 
     /// Gives each command the assignments of the program that runs it, and those that were exported before.
     fn pass_assignments(&mut self, commands: &mut [SimpleCommand]) {
-        let mut exported: Vec<Word> = Vec::new();
+        let (mut assigned, mut exported): (Vec<Word>, Vec<Word>) = (Vec::new(), Vec::new());
         for at in 0..commands.len() {
             let (before, rest) = commands.split_at_mut(at);
             if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0])) {
@@ -89,13 +89,22 @@ impl Implied {
             } else if self.takes(exported.len()) {
                 rest[0].assignments.extend_from_slice(&exported);
             }
-            if let [program, words @ ..] = &*rest[0].words
-                && program.text == "export"
-            {
-                // It may not have run. A rule sees its words, and no exception counts on them.
-                for word in words {
-                    exported.push(Word { certainty: Certainty::Paths, ..word.clone() });
-                }
+            let [program, words @ ..] = &*rest[0].words else {
+                assigned.extend_from_slice(&rest[0].assignments);
+                continue;
+            };
+            let exports = match &*program.text {
+                "export" => true,
+                "declare" | "typeset" => words.iter().any(|word| word.text == "-x"),
+                _ => false,
+            };
+            if !exports {
+                continue;
+            }
+            // It may not have run. A rule sees its words, and no exception counts on them.
+            let named = assigned.iter().filter(|one| is_named_by(one, words));
+            for word in words.iter().chain(named) {
+                exported.push(Word { certainty: Certainty::Paths, ..word.clone() });
             }
         }
     }
@@ -159,12 +168,13 @@ impl Implied {
         {
             self.add_text(&text);
         }
-        if let Some(Value::String(text)) = arguments.get("code")
-            && let Some(Value::String(language)) =
-                arguments.get("language").or(arguments.get("lang"))
-            && is_shell(language)
-        {
-            self.add_text(text);
+        for key in ["language", "lang", "runtime"] {
+            if let Some(Value::String(language)) = arguments.get(key)
+                && (is_shell(language) || matches!(&**language, "shell" | "shellscript"))
+                && let Some(Value::String(text)) = arguments.get("code")
+            {
+                self.add_text(text);
+            }
         }
         for (key, value) in arguments {
             let items = match value {
@@ -255,6 +265,12 @@ impl Implied {
             self.add(SimpleCommand { words, assignments, ..Default::default() });
         }
     }
+}
+
+/// Returns whether one of these words is the name of the variable that an assignment sets.
+fn is_named_by(assignment: &Word, names: &[Word]) -> bool {
+    let name = assignment.text.split('=').next();
+    names.iter().any(|word| Some(&*word.text) == name)
 }
 
 /// Returns whether a command is one of the programs that run another one.
