@@ -277,6 +277,10 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
             lists.push(words);
         }
     }
+    // An empty word names nothing.
+    if lists.len() > 1 {
+        lists.retain(|words| !matches!(&words[..], [word] if word.text.is_empty()));
+    }
     // A list in braces is several words.
     if is_list { vec![lists.concat()] } else { lists }
 }

@@ -258,7 +258,7 @@ impl Place<'_> {
             return;
         }
         let mut values = self.values_of(name);
-        for whole in values.clone() {
+        for whole in std::mem::take(&mut values) {
             values.extend(whole.split_whitespace().map(str::to_owned));
         }
         if self.variables.contains_key("IFS") {

@@ -1,8 +1,9 @@
 //! Reads plain texts for PowerShell.
 
-use super::command::{Hidden, SimpleCommand, Word};
+use super::command::{Hidden, SimpleCommand, Word, are_known, line_of};
 use super::names::POWERSHELL_RUNNERS;
 use super::reader::commands_of_text;
+use super::simple::base_name;
 use hookexec_files::text::name_length;
 
 /// Returns the commands of a text of plain words and variables, quoted or not, with `;`, `|` and lines
@@ -12,7 +13,7 @@ pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
     let mut commands = Vec::new();
     for mut command in commands_of_text(&as_posix(text)?) {
         if let Some(program) = command.words.first()
-            && POWERSHELL_RUNNERS.contains(&&*program.text.to_ascii_lowercase())
+            && POWERSHELL_RUNNERS.contains(&&*base_name(&program.text))
         {
             return None;
         }
@@ -30,30 +31,106 @@ pub(super) fn commands_of_powershell(text: &str) -> Option<Vec<SimpleCommand>> {
 
 /// Returns the commands of a text behind `-Command` of PowerShell, or a beginning of it.
 pub(super) fn commands_behind_powershell(name: &str, words: &[Word]) -> Option<Vec<SimpleCommand>> {
-    let [.., option, text] = words else { return None };
-    let option = option.text.to_ascii_lowercase();
-    let is_command = option.len() > 1 && "-command".starts_with(&option);
-    if !matches!(name, "powershell" | "pwsh") || !is_command || !text.is_known() {
+    if !matches!(name, "powershell" | "pwsh") || !are_known(words) {
         return None;
     }
-    commands_of_powershell(&text.text)
+    let at = words.iter().position(is_option_for_text)?;
+    commands_of_powershell(&line_of(&words[at + 1..]))
 }
 
-/// Returns a plain text as one for a POSIX shell: with `/` for `\`, and without the commas of lists. A
-/// variable stays one; where a command begins it begins an expression, which does nothing, as `:` does.
+/// Returns whether a word is `-Command` or a beginning of it. All words behind it are the text.
+fn is_option_for_text(word: &Word) -> bool {
+    let option = word.text.to_ascii_lowercase();
+    option.len() > 1 && "-command".starts_with(&option)
+}
+
+/// A plain text for PowerShell, as far as it is written as one for a POSIX shell.
+#[derive(Default)]
+struct Posix {
+    text: String,
+    /// Whether a command begins here.
+    is_start: bool,
+    /// Whether `&` calls what begins here: `& 'a b'` runs a program whose name is quoted.
+    is_called: bool,
+    /// Where the expression begins that stands in the place of a command.
+    expression: Option<usize>,
+    /// Whether blanks and the ends of lines are left out here.
+    skips_blanks: bool,
+}
+
+impl Posix {
+    fn begin_command(&mut self) {
+        (self.is_start, self.is_called, self.expression) = (true, false, None);
+    }
+
+    /// Begins an expression, which prints its value, if a command begins here with this letter.
+    fn begin_expression(&mut self, letter: char) {
+        if self.is_start && !self.is_called && matches!(letter, '$' | '\'' | '"') {
+            self.expression = Some(self.text.len());
+            self.text.push_str("echo ");
+        }
+    }
+
+    /// Takes the expression from `start` on for the variable to which what follows is assigned. That is a
+    /// command, or a value, which a variable of the environment takes to the commands behind it.
+    fn assign(&mut self, start: usize, value: &str) {
+        let variable = self.text.split_off(start);
+        self.begin_command();
+        let name = variable["echo ".len()..].trim_end().trim_start_matches('$');
+        let is_plain = name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
+        if is_plain && value.trim_start().starts_with(['$', '\'', '"', '0', '1']) {
+            self.text.push_str(&format!("export {name}="));
+            (self.is_start, self.skips_blanks) = (false, true);
+        }
+    }
+
+    /// Adds a letter outside of quotes, and returns whether it has no meaning that is not known here.
+    fn add(&mut self, letter: char, after: char, rest: &str) -> bool {
+        match (letter, self.expression) {
+            (';' | '|' | '\n', _) => {
+                self.text.push(letter);
+                self.begin_command();
+                return true;
+            }
+            ('=', Some(start)) => {
+                self.assign(start, rest);
+                return true;
+            }
+            (' ' | '\t', _) => {
+                self.text.push(letter);
+                return true;
+            }
+            ('&', _) if self.is_start && after == ' ' => {
+                self.is_called = true;
+                return true;
+            }
+            ('&', _) if after == '1' && self.text.ends_with("2>") => self.text.push('&'),
+            (',', _) => {
+                self.text.push(' ');
+                self.skips_blanks = true;
+            }
+            ('>', _) => self.text.push('>'),
+            (letter, _) if is_plain(letter) => self.text.push(letter),
+            _ => return false,
+        }
+        self.is_start = false;
+        true
+    }
+}
+
+/// Returns a plain text as one for a POSIX shell: with `/` for `\`, and without the commas of lists.
 fn as_posix(text: &str) -> Option<String> {
     let text = text.trim().replace("\r\n", "\n");
-    let mut posix = String::new();
-    // Whether a command begins here, and whether `&` calls it; where the expression begins.
-    let (mut is_start, mut is_called, mut expression) = (true, false, None);
+    let mut posix = Posix { is_start: true, ..Posix::default() };
     let (mut quote, mut before, mut at) = (None, ' ', 0);
     while let Some(letter) = text[at..].chars().next() {
         at += letter.len_utf8();
         let after = text[at..].chars().next().unwrap_or(' ');
-        if is_start && !is_called && matches!(letter, '$' | '\'' | '"') {
-            expression = Some(posix.len());
-            posix.push_str(": ");
+        if posix.skips_blanks && matches!(letter, ' ' | '\t' | '\n') {
+            continue;
         }
+        posix.skips_blanks = false;
+        posix.begin_expression(letter);
         match (quote, letter) {
             (Some(open), letter) if letter == open => {
                 // Two quotes are one letter, and a word that begins with a quote ends with it.
@@ -61,47 +138,34 @@ fn as_posix(text: &str) -> Option<String> {
                     return None;
                 }
                 quote = None;
-                posix.push(open);
+                posix.text.push(open);
             }
             (None | Some('"'), '$') => {
                 let (length, variable) = variable(&text[at..])?;
-                posix.push_str(&variable);
+                posix.text.push_str(&variable);
                 at += length;
+                posix.is_start = false;
             }
             // PowerShell expands a wildcard also in quotes.
             (Some(_), '\'' | '\n' | '*' | '?' | '[') | (Some('"'), '`') => return None,
-            (_, '\\') => posix.push('/'),
+            (_, '\\') => {
+                posix.text.push('/');
+                posix.is_start = false;
+            }
             (Some(_), letter) if is_plain(letter) || letter.is_ascii_punctuation() => {
-                posix.push(letter);
+                posix.text.push(letter);
             }
             (None, '\'' | '"') if is_between_words(before) || before == '=' => {
                 quote = Some(letter);
-                posix.push(letter);
+                posix.text.push(letter);
+                posix.is_start = false;
             }
-            (None, ',') => posix.push(' '),
-            // `& 'a b'` runs a program whose name is quoted.
-            (None, '&') if after == ' ' && is_start => is_called = true,
-            (None, '&') if posix.ends_with("2>") && after == '1' => posix.push('&'),
-            (None, '>') => posix.push('>'),
-            // What an expression assigns may be what a command prints.
-            (None, '=') if let Some(start) = expression.take() => {
-                posix.truncate(start);
-                (is_start, before) = (true, ' ');
-                continue;
-            }
-            (None, letter) if is_plain(letter) || is_between_words(letter) => posix.push(letter),
+            (None, letter) if posix.add(letter, after, &text[at..]) => {}
             _ => return None,
-        }
-        match letter {
-            ' ' | '\t' | '&' if is_start => {}
-            ';' | '|' | '\n' if quote.is_none() => {
-                (is_start, is_called, expression) = (true, false, None);
-            }
-            _ => is_start = false,
         }
         before = letter;
     }
-    if quote.is_some() { None } else { Some(posix) }
+    if quote.is_some() { None } else { Some(posix.text) }
 }
 
 /// Returns how long the name of a variable is, and the variable in a POSIX shell. Case does not matter to

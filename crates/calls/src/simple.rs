@@ -4,7 +4,7 @@ use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING, UNNAMED};
 use super::powershell::commands_behind_powershell;
-use super::reader::{Found, LONGEST};
+use super::reader::{Found, LONGEST, Trap};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use hookexec_files::glob::has_part;
@@ -69,6 +69,7 @@ impl SimpleCommand {
 impl Found {
     /// Adds a command, and what it runs.
     pub(super) fn simple(&mut self, mut command: SimpleCommand) {
+        self.note_state();
         command.sets = shells::variables(&command.assignments, &command.words);
         if names_evaluated(&command.assignments) || names_evaluated(&command.words) {
             command.hidden = Hidden::Anything;
@@ -159,7 +160,8 @@ impl Found {
                     moved.add(Change::Strayed);
                     self.history.may_be(&moved);
                 }
-                self.at_exit.push((text, inner, self.history.clone()));
+                let (states, last) = (self.history.clone(), self.history.clone());
+                self.traps.push(Trap { text, frame: inner, states, last });
                 Hidden::Nothing
             }
             Inner::Text { text, is_known } => {

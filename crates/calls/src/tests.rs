@@ -525,8 +525,10 @@ fn a_plain_text_for_powershell_is_read() {
         (
             "$x = 'rm'; $x.y",
             &[
-                "powershell : rm ?", "powershell: : rm", "powershell : $x.y ?",
-                "powershell: : $x.y ?",
+                "powershell echo rm ?",
+                "powershell: echo rm",
+                "powershell echo $x.y ?",
+                "powershell: echo $x.y ?",
             ],
         ),
         ("$x = a b", &["powershell a b ?", "powershell: a b"]),

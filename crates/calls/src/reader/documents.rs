@@ -35,7 +35,10 @@ impl Reader<'_, '_> {
                 let length = (rest.len() - number.len()).max(1);
                 self.at += length;
                 // Another descriptor may not be open, and then the command does not run.
-                let is_open = matches!(&rest[..length], "0" | "1" | "2" | "-");
+                let descriptor = &rest[..length];
+                let opens = format!("{descriptor}>");
+                let is_open = matches!(descriptor, "0" | "1" | "2" | "-")
+                    || self.text[..self.at - length].contains(&opens);
                 let is_plain = is_open && self.is_at_end_of_word();
                 return if is_plain { Ok(None) } else { Err(Unread) };
             }
@@ -83,6 +86,10 @@ impl Reader<'_, '_> {
         self.found.is_doubtful |= self.frame.substituted;
         let mut word = Building::default();
         if delimiter.len() == written.len() {
+            // Some shells take the end of the body for the end of a backquote.
+            if body.matches('`').count() % 2 == 1 {
+                return Err(Unread);
+            }
             let mut reader = Reader::new(&body, &self.frame, self.found);
             reader.depth = self.depth + 1;
             reader.double_quoted(&mut word, false)?;

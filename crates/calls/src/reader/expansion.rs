@@ -63,7 +63,9 @@ impl Reader<'_, '_> {
         let written = &self.text[start..self.at];
         let behind = self.rest().trim_start_matches(['"', '\'', '\\']);
         // Behind a quote a letter is none of its name: `"$f"nv`.
-        if behind.len() < self.rest().len() && name_length(behind) > 0 && !written.contains('{') {
+        let goes_on = behind.starts_with(|one: char| one.is_ascii_alphanumeric() || one == '_');
+        let is_name = name_length(&written[1..]) + 1 == written.len();
+        if is_name && goes_on && behind.len() < self.rest().len() {
             word.unknown(&format!("${{{}}}", &written[1..]), certainty);
         } else {
             word.unknown(written, certainty);

@@ -45,8 +45,7 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    /// Texts that run when the shell ends, each with the steps before its trap.
-    pub(super) at_exit: Vec<(String, Frame, History)>,
+    pub(super) traps: Vec<Trap>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
     /// The names of those that are put into another directory, where the shell may look for programs.
@@ -60,6 +59,17 @@ pub(super) struct Found {
     /// How many words were copied for commands that others run, and for those of a group. They may be as
     /// many as the letters of a text: 20 ms.
     pub(super) copied: usize,
+}
+
+/// A text that runs when the shell ends, or earlier.
+#[derive(Debug)]
+pub(super) struct Trap {
+    pub(super) text: String,
+    pub(super) frame: Frame,
+    /// The states that the shell may be in then.
+    pub(super) states: History,
+    /// The latest of them.
+    pub(super) last: History,
 }
 
 /// Returns the commands of a shell text.
@@ -102,12 +112,10 @@ impl Found {
 
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
-        for (text, frame, before) in std::mem::take(&mut self.at_exit) {
-            let end = self.history.clone();
-            // The shell may end right behind the trap.
-            self.history.may_be(&before);
-            self.whole_text(&text, &frame);
-            self.history = end;
+        self.note_state();
+        for trap in std::mem::take(&mut self.traps) {
+            self.history = trap.states;
+            self.whole_text(&trap.text, &trap.frame);
         }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
@@ -118,6 +126,16 @@ impl Found {
             command.is_too_long |= self.is_too_long;
         }
         self.commands
+    }
+
+    /// Notes that a trap may run in the state of the shell that it is in now.
+    pub(super) fn note_state(&mut self) {
+        for trap in &mut self.traps {
+            if !trap.last.is(&self.history) {
+                trap.last = self.history.clone();
+                trap.states.may_be(&self.history);
+            }
+        }
     }
 
     /// Notes that a text is too long, or nests too deep.
