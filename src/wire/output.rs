@@ -210,6 +210,14 @@ impl Output {
         Self { updated_messages: Some(messages), ..Self::default() }
     }
 
+    /// Returns an answer that adds tool definitions to those of the request to the model.
+    pub fn add_tools(request: &Input, tools: impl IntoIterator<Item = Value>) -> Self {
+        let mut all = request.tools.clone().unwrap_or_default();
+        all.extend(tools);
+        let change = RequestChange { tools: Some(all), ..RequestChange::default() };
+        Self { updated_request: Some(change), ..Self::default() }
+    }
+
     /// Returns an answer that replaces the model's response.
     pub fn response(response: impl Into<Value>) -> Self {
         Self { updated_response: Some(response.into()), ..Self::default() }

@@ -171,10 +171,7 @@ struct Offered {
 }
 
 fn offer(input: &Input, offered: &Offered) -> Answer {
-    let mut tools = input.tools.clone().unwrap_or_default();
-    tools.push(json!({ "name": offered.tool }));
-    let answer = json!({ "updated_request": { "tools": tools } });
-    Ok(Some(Output::from_value(answer)?))
+    Ok(Some(Output::add_tools(input, [json!({ "name": offered.tool })])))
 }
 
 fn tell_time(_: &Input, _: &[String]) -> Answer {
