@@ -82,29 +82,31 @@ impl Implied {
         let (mut assigned, mut exported): (Vec<Word>, Vec<Word>) = (Vec::new(), Vec::new());
         for at in 0..commands.len() {
             let (before, rest) = commands.split_at_mut(at);
-            if let Some(runner) = before.iter().rfind(|other| runs(other, &rest[0])) {
-                if self.takes(runner.assignments.len()) {
-                    rest[0].assignments.extend_from_slice(&runner.assignments);
+            let command = &mut rest[0];
+            if command.words.is_empty() {
+                assigned.extend_from_slice(&command.assignments);
+                continue;
+            }
+            let passed = match before.iter().rfind(|other| runs(other, command)) {
+                Some(runner) => &runner.assignments,
+                None => &exported,
+            };
+            if !self.takes(passed.len()) {
+                return;
+            }
+            command.assignments.extend_from_slice(passed);
+            for name in exported_names(command) {
+                if name.text.contains('=') {
+                    exported.push(unsure(name));
                 }
-            } else if self.takes(exported.len()) {
-                rest[0].assignments.extend_from_slice(&exported);
-            }
-            let [program, words @ ..] = &*rest[0].words else {
-                assigned.extend_from_slice(&rest[0].assignments);
-                continue;
-            };
-            let exports = match &*program.text {
-                "export" => true,
-                "declare" | "typeset" => words.iter().any(|word| word.text == "-x"),
-                _ => false,
-            };
-            if !exports {
-                continue;
-            }
-            // It may not have run. A rule sees its words, and no exception counts on them.
-            let named = assigned.iter().filter(|one| is_named_by(one, words));
-            for word in words.iter().chain(named) {
-                exported.push(Word { certainty: Certainty::Paths, ..word.clone() });
+                if !self.takes(assigned.len()) {
+                    return;
+                }
+                for one in &assigned {
+                    if one.text.split('=').next() == Some(&name.text) {
+                        exported.push(unsure(one));
+                    }
+                }
             }
         }
     }
@@ -267,10 +269,19 @@ impl Implied {
     }
 }
 
-/// Returns whether one of these words is the name of the variable that an assignment sets.
-fn is_named_by(assignment: &Word, names: &[Word]) -> bool {
-    let name = assignment.text.split('=').next();
-    names.iter().any(|word| Some(&*word.text) == name)
+/// Returns the names that a command exports, and its assignments to them.
+fn exported_names(command: &SimpleCommand) -> &[Word] {
+    let [program, words @ ..] = &*command.words else { return &[] };
+    match (&*program.text, words) {
+        ("export", names) => names,
+        ("declare" | "typeset", [option, names @ ..]) if option.text == "-x" => names,
+        _ => &[],
+    }
+}
+
+/// Returns an assignment that may not have been made: a rule sees it, and no exception counts on it.
+fn unsure(assignment: &Word) -> Word {
+    Word { certainty: Certainty::Paths, ..assignment.clone() }
 }
 
 /// Returns whether a command is one of the programs that run another one.
