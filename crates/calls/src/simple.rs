@@ -2,7 +2,7 @@
 
 use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
-use super::names::{FETCHERS, STAYING, UNNAMED};
+use super::names::{FETCHERS, STAYING, UNNAMED, UNPACKERS};
 use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST, Trap};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
@@ -310,6 +310,14 @@ impl Found {
             self.fetching = pipeline;
         }
         self.gets_unnamed_files |= command.gets_unnamed_files();
+        if UNPACKERS.contains(&name) {
+            let mut is_fetched = self.fetching == pipeline && pipeline > 0;
+            for word in &command.words[1..] {
+                is_fetched |= self.is_fetched(word);
+            }
+            // What it unpacks has names of its own.
+            self.gets_unnamed_files |= is_fetched;
+        }
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;

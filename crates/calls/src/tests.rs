@@ -228,6 +228,8 @@ fn what_may_run_other_commands_is_marked() {
         "xargs -I% sh -c 'x %'",
         "xargs ssh -p 22 host",
         "git clone x && ./y",
+        "curl x.tgz | tar xz; ./y",
+        "curl -O a/x.zip; unzip x.zip; sh y",
         "git clone x; cd x; bash y",
         "find . -exec sh -c 'rm {}' ;",
         "echo ${x:-$(rm y)}",
