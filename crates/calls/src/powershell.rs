@@ -79,7 +79,7 @@ impl Posix {
         let name = variable["echo ".len()..].trim_end().trim_start_matches('$');
         let is_plain = name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
         if is_plain && value.trim_start().starts_with(['$', '\'', '"', '0', '1']) {
-            self.text.push_str(&format!("export {name}="));
+            self.text.extend(["export ", name, "="]);
             (self.is_start, self.skips_blanks) = (false, true);
         }
     }

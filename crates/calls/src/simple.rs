@@ -154,8 +154,8 @@ impl Found {
             }
             Inner::Text { text, .. } if name == "trap" => {
                 // It runs at any time, unless only when the shell ends.
-                let moves = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
-                if moves && !has_word(words, &["EXIT", "0"]) {
+                let leads_away = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
+                if leads_away && !has_word(words, &["EXIT", "0"]) {
                     let mut moved = self.history.clone();
                     moved.add(Change::Strayed);
                     self.history.may_be(&moved);
