@@ -78,7 +78,7 @@ impl Posix {
         self.begin_command();
         let name = variable["echo ".len()..].trim_end().trim_start_matches('$');
         let is_plain = name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
-        if is_plain && value.trim_start().starts_with(['$', '\'', '"', '0', '1']) {
+        if is_plain && value.trim_start().starts_with(begins_value) {
             self.text.extend(["export ", name, "="]);
             (self.is_start, self.skips_blanks) = (false, true);
         }
@@ -186,6 +186,10 @@ fn variable(text: &str) -> Option<(usize, String)> {
         name => format!("${name}"),
     };
     Some((written.len(), variable))
+}
+
+fn begins_value(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, '$' | '\'' | '"')
 }
 
 fn is_plain(letter: char) -> bool {

@@ -26,7 +26,8 @@ impl SimpleCommand {
     fn gets_unnamed_files(&self) -> bool {
         let mut sources = self.words.get(1..).unwrap_or_default();
         match &*self.program() {
-            "git" | "gh" => return has_word(sources, &["clone", "download"]),
+            "git" | "gh" | "glab" | "hg" => return has_word(sources, &["clone", "download"]),
+            "svn" => return has_word(sources, &["checkout", "co", "export"]),
             "curl" | "wget" => return has_word(sources, UNNAMED),
             "scp" | "rsync" | "aws" | "gsutil" | "gcloud" => {
                 // The last one is where they go.
@@ -318,6 +319,7 @@ impl Found {
             // What it unpacks has names of its own.
             self.gets_unnamed_files |= is_fetched;
         }
+        let keeps_name = keeps_name(name, &command.words);
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;
@@ -326,7 +328,8 @@ impl Found {
         for word in command.words[1..].iter().chain(redirected) {
             let file = last_part(&word.text);
             // An escaped letter may be any; `-oFILE` and `-soFILE` name a file, too.
-            self.gets_unnamed_files |= file.contains('%');
+            let is_variable = !word.is_known() && word.text.starts_with('$');
+            self.gets_unnamed_files |= file.contains('%') || is_variable && keeps_name;
             for (at, _) in file.char_indices().take(if file.starts_with('-') { 16 } else { 1 }) {
                 self.fetched.insert(file[at..].to_owned());
             }
@@ -362,6 +365,9 @@ impl Found {
     /// Returns whether a file of this name comes from the network.
     fn is_fetched(&self, file: &Word) -> bool {
         let name = last_part(&file.text);
+        if !file.is_known() && name.contains(['*', '?', '[']) {
+            return !self.fetched.is_empty();
+        }
         // `wget` puts a number behind the name of a file that is there.
         let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
         self.fetched.contains(name) || self.fetched.contains(plain.trim_end_matches('.'))
@@ -375,6 +381,19 @@ impl Found {
         let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
         self.gets_unnamed_files && !is_installed
     }
+}
+
+/// Returns whether a program writes what it gets into a file that is called as in the address.
+fn keeps_name(program: &str, words: &[Word]) -> bool {
+    for word in words {
+        let is_cluster = word.text.starts_with('-') && !word.text.starts_with("--");
+        if program == "curl"
+            && (is_cluster && word.text.contains('O') || word.text == "--remote-name")
+        {
+            return true;
+        }
+    }
+    matches!(program, "wget" | "wget2" | "aria2c")
 }
 
 /// Returns whether the output of a command stands in a here-document.
