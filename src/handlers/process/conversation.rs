@@ -126,9 +126,15 @@ impl Conversation {
         // The first call is the handshake. A late reply counts, too.
         self.served |= id > 1;
         if call.is_none_or(|call| call.reply.send(reply).is_err()) {
-            locked(&self.counters).replies_dropped += 1;
+            let mut counters = locked(&self.counters);
+            counters.replies_dropped += 1;
             let what = "dropped a reply: its call was answered before, or has timed out";
-            tracing::warn!(process = %self.name, id, "{what}");
+            // Only the first is a warning, as for lines that are not messages.
+            if counters.replies_dropped == 1 {
+                tracing::warn!(process = %self.name, id, "{what}");
+            } else {
+                tracing::debug!(process = %self.name, id, "{what}");
+            }
         }
     }
 
