@@ -132,14 +132,14 @@ impl Group {
     /// Asks every process of the group to end (SIGTERM). Windows can't ask: it ends them at once.
     pub fn terminate(&mut self) {
         if let Some(leader) = self.running() {
-            leader.end(true);
+            leader.terminate();
         }
     }
 
     /// Ends every process of the group (SIGKILL).
     pub fn kill(&mut self) {
         if let Some(leader) = self.running() {
-            leader.end(false);
+            leader.kill();
         }
     }
 

@@ -48,9 +48,17 @@ impl Leader {
         !matches!(waitid(WaitId::Pid(id), options), Ok(None))
     }
 
-    /// Ends every process of the group (SIGKILL), or `asks` it to end (SIGTERM).
-    pub(super) fn end(&mut self, asks: bool) {
-        let signal = if asks { Signal::TERM } else { Signal::KILL };
+    /// Asks every process of the group to end (SIGTERM).
+    pub(super) fn terminate(&mut self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Ends every process of the group (SIGKILL).
+    pub(super) fn kill(&mut self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
             // It fails when no process is left, or when the hook changed its user: no way further.
             let _ = kill_process_group(id, signal);

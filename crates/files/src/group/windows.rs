@@ -63,7 +63,12 @@ impl Leader {
     }
 
     /// Ends every process of the job: Windows can't ask a process to end.
-    pub(super) fn end(&mut self, _asks: bool) {
+    pub(super) fn terminate(&mut self) {
+        self.kill();
+    }
+
+    /// Ends every process of the job.
+    pub(super) fn kill(&mut self) {
         // It fails when no process is left.
         let _ = self.child.start_kill();
     }
