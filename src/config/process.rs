@@ -122,6 +122,7 @@ pub(crate) const KINDS: [(&str, &str, Event); 13] = [
 /// The events that a process observes.
 #[derive(Default)]
 pub(crate) struct Observed(pub(crate) BTreeSet<Event>);
+
 impl Document {
     /// Reads the keys of PicoClaw's `hooks` block.
     pub(super) fn picoclaw(&mut self, keys: PicoclawKeys<'_>, defaults: &Defaults<'_>) {

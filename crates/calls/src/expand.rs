@@ -260,20 +260,7 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
             readings.push(vec![&text]);
         }
         for parts in readings {
-            let mut words = Vec::new();
-            for part in parts {
-                // In zsh `=rm` is the path of `rm`.
-                if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
-                    return own;
-                }
-                // The value may be a wildcard.
-                words.push(match part.find(['*', '?', '[']) {
-                    Some(known) => {
-                        Word { certainty: Certainty::Paths, known, ..Word::unknown(part) }
-                    }
-                    None => Word::known(part),
-                });
-            }
+            let Some(words) = words_from(&parts) else { return own };
             lists.push(words);
         }
     }
@@ -283,6 +270,23 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     }
     // A list in braces is several words.
     if is_list { vec![lists.concat()] } else { lists }
+}
+
+/// Returns texts as words, if a shell expands none of them once more.
+fn words_from(parts: &[&str]) -> Option<Vec<Word>> {
+    let mut words = Vec::new();
+    for part in parts {
+        // In zsh `=rm` is the path of `rm`.
+        if part.starts_with('=') || part.contains(['~', '$', '`', '{', '<', '>', UNKNOWN]) {
+            return None;
+        }
+        // The value may be a wildcard.
+        words.push(match part.find(['*', '?', '[']) {
+            Some(known) => Word { certainty: Certainty::Paths, known, ..Word::unknown(part) },
+            None => Word::known(part),
+        });
+    }
+    Some(words)
 }
 
 /// Returns whether the call sets each variable of a text. `${NAME:+x}` is `x` or nothing for any name.

@@ -155,10 +155,7 @@ impl Place<'_> {
         }
         // A wildcard may lead through a link, and of several words shells take the first, or none.
         if let Some(word) = to
-            && (word.certainty == Certainty::Paths && has_wildcard(&word.text)
-                || word.text.contains('{') && texts.len() > 1
-                || word.certainty == Certainty::Unknown
-                    && texts.iter().any(|text| text.contains(char::is_whitespace)))
+            && (is_wild(word) || may_be_several(word, &texts))
         {
             texts.push(UNKNOWN.to_string());
         }
@@ -257,8 +254,8 @@ impl Place<'_> {
         if word.certainty != Certainty::Unknown {
             return;
         }
-        let mut values = self.values_of(name);
-        for whole in std::mem::take(&mut values) {
+        let mut values = Vec::new();
+        for whole in self.values_of(name) {
             values.extend(whole.split_whitespace().map(str::to_owned));
         }
         if self.variables.contains_key("IFS") {
@@ -288,6 +285,16 @@ impl Place<'_> {
             None => vec![self.scene.variable(name).unwrap_or_default()],
         }
     }
+}
+
+fn is_wild(word: &Word) -> bool {
+    word.certainty == Certainty::Paths && has_wildcard(&word.text)
+}
+
+/// Returns whether a shell may make several words of one that stands for these texts.
+fn may_be_several(word: &Word, texts: &[String]) -> bool {
+    let has_blank = texts.iter().any(|text| text.contains(char::is_whitespace));
+    word.text.contains('{') && texts.len() > 1 || word.certainty == Certainty::Unknown && has_blank
 }
 
 /// Returns a path of the system as a path from `/` on.

@@ -59,6 +59,12 @@ struct Posix {
 }
 
 impl Posix {
+    /// Adds a letter of a command.
+    fn push(&mut self, letter: char) {
+        self.text.push(letter);
+        self.is_start = false;
+    }
+
     fn begin_command(&mut self) {
         (self.is_start, self.is_called, self.expression) = (true, false, None);
     }
@@ -84,36 +90,24 @@ impl Posix {
         }
     }
 
-    /// Adds a letter outside of quotes, and returns whether it has no meaning that is not known here.
+    /// Adds a letter outside of quotes, and returns whether its meaning is known here.
     fn add(&mut self, letter: char, after: char, rest: &str) -> bool {
         match (letter, self.expression) {
             (';' | '|' | '\n', _) => {
                 self.text.push(letter);
                 self.begin_command();
-                return true;
             }
-            ('=', Some(start)) => {
-                self.assign(start, rest);
-                return true;
-            }
-            (' ' | '\t', _) => {
-                self.text.push(letter);
-                return true;
-            }
-            ('&', _) if self.is_start && after == ' ' => {
-                self.is_called = true;
-                return true;
-            }
-            ('&', _) if after == '1' && self.text.ends_with("2>") => self.text.push('&'),
+            (' ' | '\t', _) => self.text.push(letter),
+            ('=', Some(start)) => self.assign(start, rest),
+            ('&', _) if self.is_start && after == ' ' => self.is_called = true,
+            ('&', _) if after == '1' && self.text.ends_with("2>") => self.push('&'),
             (',', _) => {
-                self.text.push(' ');
+                self.push(' ');
                 self.skips_blanks = true;
             }
-            ('>', _) => self.text.push('>'),
-            (letter, _) if is_plain(letter) => self.text.push(letter),
+            (letter, _) if letter == '>' || is_plain(letter) => self.push(letter),
             _ => return false,
         }
-        self.is_start = false;
         true
     }
 }
@@ -138,7 +132,7 @@ fn as_posix(text: &str) -> Option<String> {
                     return None;
                 }
                 quote = None;
-                posix.text.push(open);
+                posix.push(open);
             }
             (None | Some('"'), '$') => {
                 let (length, variable) = variable(&text[at..])?;
@@ -148,17 +142,13 @@ fn as_posix(text: &str) -> Option<String> {
             }
             // PowerShell expands a wildcard also in quotes.
             (Some(_), '\'' | '\n' | '*' | '?' | '[') | (Some('"'), '`') => return None,
-            (_, '\\') => {
-                posix.text.push('/');
-                posix.is_start = false;
-            }
+            (_, '\\') => posix.push('/'),
             (Some(_), letter) if is_plain(letter) || letter.is_ascii_punctuation() => {
-                posix.text.push(letter);
+                posix.push(letter);
             }
             (None, '\'' | '"') if is_between_words(before) || before == '=' => {
                 quote = Some(letter);
-                posix.text.push(letter);
-                posix.is_start = false;
+                posix.push(letter);
             }
             (None, letter) if posix.add(letter, after, &text[at..]) => {}
             _ => return None,

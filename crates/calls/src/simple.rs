@@ -319,11 +319,11 @@ impl Found {
             // What it unpacks has names of its own.
             self.gets_unnamed_files |= is_fetched;
         }
-        let keeps_name = keeps_name(name, &command.words);
         // What it gets may be written by another program of the pipeline.
         if self.fetching != pipeline || pipeline == 0 {
             return;
         }
+        let keeps_name = keeps_name(name, &command.words);
         let redirected = command.redirections.iter().map(|one| &one.word);
         for word in command.words[1..].iter().chain(redirected) {
             let file = last_part(&word.text);
@@ -385,15 +385,16 @@ impl Found {
 
 /// Returns whether a program writes what it gets into a file that is called as in the address.
 fn keeps_name(program: &str, words: &[Word]) -> bool {
+    if program != "curl" {
+        return matches!(program, "wget" | "wget2" | "aria2c");
+    }
     for word in words {
         let is_cluster = word.text.starts_with('-') && !word.text.starts_with("--");
-        if program == "curl"
-            && (is_cluster && word.text.contains('O') || word.text == "--remote-name")
-        {
+        if is_cluster && word.text.contains('O') || word.text == "--remote-name" {
             return true;
         }
     }
-    matches!(program, "wget" | "wget2" | "aria2c")
+    false
 }
 
 /// Returns whether the output of a command stands in a here-document.

@@ -115,7 +115,7 @@ impl Pattern {
         if word.alternatives.iter().all(Alternative::is_option) {
             return word.is_certainly_in(given);
         }
-        self.excludes(word, given) && (word.is_any() || word.is_certainly_in(given))
+        self.excludes(word, given) && word.is_certainly_in(given)
     }
 
     /// Looks for the words of the pattern. With `is_certain`, `--env=prod` does not count as `--env prod`.

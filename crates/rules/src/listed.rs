@@ -108,11 +108,14 @@ impl Pattern {
         if self.other {
             return !is_path && matches!(&given.program, Some(name) if !self.is_named(name));
         }
-        let mut names = self.programs.iter();
-        // In quotes `~` is a directory, and without them it is not known.
-        names.any(|name| {
-            is_text(name, program) && (name.contains('/') || !is_path) && !name.starts_with('~')
-        })
+        for name in &self.programs {
+            // In quotes `~` is a directory, and without them it is not known.
+            let may_be = !name.starts_with('~') && (name.contains('/') || !is_path);
+            if may_be && is_text(name, program) {
+                return true;
+            }
+        }
+        false
     }
 }
 

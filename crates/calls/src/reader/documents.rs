@@ -36,9 +36,8 @@ impl Reader<'_, '_> {
                 self.at += length;
                 // Another descriptor may not be open, and then the command does not run.
                 let descriptor = &rest[..length];
-                let opens = format!("{descriptor}>");
                 let is_open = matches!(descriptor, "0" | "1" | "2" | "-")
-                    || self.text[..self.at - length].contains(&opens);
+                    || self.text[..self.at - length].contains(&format!("{descriptor}>"));
                 let is_plain = is_open && self.is_at_end_of_word();
                 return if is_plain { Ok(None) } else { Err(Unread) };
             }

@@ -45,6 +45,7 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
+    /// The texts of its traps.
     pub(super) traps: Vec<Trap>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
@@ -61,7 +62,7 @@ pub(super) struct Found {
     pub(super) copied: usize,
 }
 
-/// A text that runs when the shell ends, or earlier.
+/// A text that a shell runs when it ends, or at a signal before.
 #[derive(Debug)]
 pub(super) struct Trap {
     pub(super) text: String,
@@ -128,7 +129,7 @@ impl Found {
         self.commands
     }
 
-    /// Notes that a trap may run in the state of the shell that it is in now.
+    /// Notes that the traps may run in the state that the shell is in now.
     pub(super) fn note_state(&mut self) {
         for trap in &mut self.traps {
             if !trap.last.is(&self.history) {

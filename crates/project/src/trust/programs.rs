@@ -60,7 +60,8 @@ pub(super) fn below<'w>(word: &'w Word, variable: &str) -> Option<&'w str> {
     if rest.contains(['$', '`', '*', '?', '[', '{']) { None } else { Some(rest) }
 }
 
-/// Returns `path` as a person can type it, in one line: a name must not be able to write lines of its own.
+/// Returns `path` as a word of a command that a person types. Control characters are shown, as a name must
+/// not be able to write lines of its own: such a path can't be typed.
 pub(crate) fn typed(path: &Path) -> String {
     quoted(&line(&path.to_string_lossy()))
 }
