@@ -69,7 +69,7 @@ impl<'i> Arguments<'i> {
         let (texts, words) = (self.with_role(Role::Command), self.with_role(Role::Words));
         match (&*texts, &*words) {
             ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
-                commands_of_powershell(text)
+                commands_of_powershell(text, &Frame::default())
             }
             _ if !self.is_text_of_shell() => None,
             ([Value::String(text)], []) => Some(commands_of_text(text)),
