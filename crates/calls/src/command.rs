@@ -330,9 +330,14 @@ impl SimpleCommand {
         self.words.is_empty() && self.assignments.is_empty()
     }
 
-    /// Returns whether it runs commands that can't be read, beside its program.
+    /// Returns whether it runs commands that can't be read.
     pub fn hides(&self) -> bool {
-        self.hidden != Hidden::Nothing && self.words.first().is_none_or(Word::is_known)
+        self.hidden != Hidden::Nothing
+    }
+
+    /// Returns whether anything runs that its words do not say: such commands, or a program that is not known.
+    pub fn runs_unknown(&self) -> bool {
+        self.hides() || matches!(self.words.first(), Some(program) if !program.is_known())
     }
 
     /// Returns the command as data for conditions and hooks.
@@ -354,7 +359,7 @@ impl SimpleCommand {
             assignments: texts(&self.assignments),
             wrappers: self.frame.wrappers.clone(),
             uncertain: self.is_uncertain(),
-            hides: self.hidden != Hidden::Nothing,
+            hides: self.runs_unknown(),
         }
     }
 
@@ -363,7 +368,7 @@ impl SimpleCommand {
         let mut words = self.assignments.iter().chain(&self.words);
         !self.is_certain
             || self.frame.more
-            || self.hidden != Hidden::Nothing
+            || self.runs_unknown()
             // A builtin sets them, not the command before it.
             || self.assignments.is_empty() && !self.sets.is_empty()
             || self.redirections.iter().any(|one| !one.word.is_known())

@@ -43,7 +43,9 @@ impl Place<'_> {
     fn with_home(&self, text: &str) -> String {
         let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
         match self.scene.home() {
-            Some(home) if is_rest_of_path(rest) => format!("{home}{rest}"),
+            Some(home) if is_rest_of_path(rest) && !self.variables.contains_key("HOME") => {
+                format!("{home}{rest}")
+            }
             _ => format!("{UNKNOWN}{rest}"),
         }
     }
@@ -103,7 +105,7 @@ impl Place<'_> {
 
     fn variable(&self, name: &str) -> Vec<String> {
         match self.variables.get(name) {
-            Some(values) => values.clone(),
+            Some(values) => values.to_vec(),
             None if name == "PWD" => vec![self.directory()],
             None if name == "OLDPWD" => Vec::new(),
             None => self.scene.variable(name).into_iter().collect(),

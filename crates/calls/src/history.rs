@@ -38,6 +38,8 @@ pub enum Change {
     Set(Word),
     /// It set a variable to each of the words that a word of a loop becomes.
     Each(Word),
+    /// It is another shell, which may not have the variables of the one before.
+    Other,
     /// Or it did this instead.
     MayBe(History),
     /// It may do one more round of a loop. These are the steps up to the end of the round before the last.
@@ -55,7 +57,7 @@ impl History {
             let count = self.0.as_ref().map_or(1, |step| step.count + 1);
             let before = std::mem::take(self);
             let moves = match &change {
-                Change::Set(_) | Change::Each(_) | Change::Round(_) => false,
+                Change::Set(_) | Change::Each(_) | Change::Other | Change::Round(_) => false,
                 Change::MayBe(other) => other.has_moved(),
                 Change::Went { .. } | Change::Strayed => true,
             };

@@ -93,8 +93,8 @@ pub struct Place<'s> {
     pub scene: &'s Scene<'s>,
     /// `None` is a directory that is not known.
     pub directories: Vec<Option<PathBuf>>,
-    /// The variables that the call sets.
-    pub variables: BTreeMap<String, Vec<String>>,
+    /// The variables that the call sets. The places of a call share most of their values.
+    pub variables: BTreeMap<String, Rc<Vec<String>>>,
 }
 
 /// The places of the commands of one call.
@@ -130,6 +130,7 @@ impl<'s> Places<'s> {
                 Change::Strayed => changed.directories = vec![None],
                 Change::Set(word) => changed.set(word),
                 Change::Each(word) => changed.set_each(word),
+                Change::Other => changed.lose_variables(),
                 Change::MayBe(before) => changed.add(&self.after(before)),
                 Change::Round(before) => changed.go_round(&self.after(before)),
             }
@@ -159,6 +160,9 @@ impl Place<'_> {
         {
             texts.push(UNKNOWN.to_string());
         }
+        if self.variables.contains_key("CDPATH") {
+            texts.push(UNKNOWN.to_string());
+        }
         let mut reached = Vec::new();
         for text in &texts {
             for directory in &self.directories {
@@ -186,7 +190,7 @@ impl Place<'_> {
         for (name, values) in &mut self.variables {
             let known = before.values_of(name);
             if values.iter().any(|value| !known.contains(value)) {
-                values.push(UNKNOWN.to_string());
+                Rc::make_mut(values).push(UNKNOWN.to_string());
             }
         }
     }
@@ -216,7 +220,13 @@ impl Place<'_> {
             for path in self.paths(text) {
                 match path {
                     Some(path) => named.push(path),
-                    None if last.contains(UNKNOWN) => open = Some(String::new()),
+                    None if last.contains(UNKNOWN) || matches!(last, "." | "..") => {
+                        open = Some(String::new());
+                    }
+                    // Of two names, each may be meant.
+                    None if matches!(&open, Some(other) if other != last) => {
+                        open = Some(String::new());
+                    }
                     None => open = Some(last.to_owned()),
                 }
             }
@@ -244,7 +254,7 @@ impl Place<'_> {
             }
             values = bounded(longer, UNKNOWN.to_string());
         }
-        self.variables.insert(plain.to_owned(), values);
+        self.variables.insert(plain.to_owned(), Rc::new(values));
     }
 
     /// Sets a variable of a loop to a word, and to each part of one that a shell may divide.
@@ -261,7 +271,14 @@ impl Place<'_> {
         if self.variables.contains_key("IFS") {
             values.push(UNKNOWN.to_string());
         }
-        self.variables.insert(name.to_owned(), bounded(values, UNKNOWN.to_string()));
+        self.variables.insert(name.to_owned(), Rc::new(bounded(values, UNKNOWN.to_string())));
+    }
+
+    /// Notes that each variable may have another value.
+    fn lose_variables(&mut self) {
+        for values in self.variables.values_mut() {
+            Rc::make_mut(values).push(UNKNOWN.to_string());
+        }
     }
 
     /// Adds what holds in another place.
@@ -272,16 +289,19 @@ impl Place<'_> {
         let mut names: BTreeSet<String> = self.variables.keys().cloned().collect();
         names.extend(other.variables.keys().cloned());
         for name in names {
+            if self.variables.get(&name) == other.variables.get(&name) {
+                continue;
+            }
             let mut values = self.values_of(&name);
             values.extend(other.values_of(&name));
-            self.variables.insert(name, bounded(values, UNKNOWN.to_string()));
+            self.variables.insert(name, Rc::new(bounded(values, UNKNOWN.to_string())));
         }
     }
 
     /// Returns the values that a variable may have.
     fn values_of(&self, name: &str) -> Vec<String> {
         match self.variables.get(name) {
-            Some(values) => values.clone(),
+            Some(values) => values.to_vec(),
             None => vec![self.scene.variable(name).unwrap_or_default()],
         }
     }

@@ -214,8 +214,9 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
     match (name, words) {
         ("eval", [word]) if is_settings(word) => Inner::Nothing,
         ("eval", _) => joined(words),
-        ("trap", [action, ..]) if action.is_known() && !action.text.starts_with('-') => {
-            Inner::Text { text: action.text.clone(), is_known: true }
+        // A variable in it has the value of one of the states in which it may run.
+        ("trap", [action, ..]) if !action.text.starts_with('-') && !action.may_be_option() => {
+            Inner::Text { text: action.text.clone(), is_known: action.is_known() }
         }
         ("trap", [option, ..]) if option.text == "-" => Inner::Nothing,
         ("trap", _) => Inner::Unknown,

@@ -4,7 +4,7 @@ use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING, UNNAMED, UNPACKERS};
 use super::powershell::commands_behind_powershell;
-use super::reader::{Found, LONGEST, Trap};
+use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use hookexec_files::glob::has_part;
@@ -111,7 +111,10 @@ impl Found {
         self.commands.push(command);
         let texts = if is_path { self.texts_of(program) } else { Vec::new() };
         let hidden = match &*texts {
-            _ if !program.is_known() || is_fetched || runs_output => Hidden::Anything,
+            // So many programs run one another in no command of people.
+            _ if inner.wrappers.len() > 8 => Hidden::Anything,
+            _ if is_fetched || runs_output => Hidden::Anything,
+            [] if !program.is_known() => Hidden::Nothing,
             [] => self.inner(arguments, inner),
             [Some(text)] => self.script(&interpreter_of(text), text, inner),
             _ => Hidden::Anything,
@@ -132,10 +135,6 @@ impl Found {
     /// Adds what a program runs, and returns what it runs that can't be read.
     fn inner(&mut self, words: &[Word], inner: Frame) -> Hidden {
         let name = &*inner.program().to_owned();
-        // So many programs run one another in no command of people.
-        if inner.wrappers.len() > 8 {
-            return Hidden::Anything;
-        }
         let found = match wrappers::inner(name, words) {
             Inner::Nothing => shells::code(name, words),
             // `bun x` runs a program, and `bun x.ts` a file.
@@ -153,7 +152,8 @@ impl Found {
                     hidden => hidden,
                 }
             }
-            Inner::Text { text, .. } if name == "trap" => {
+            Inner::Text { text, is_known } if name == "trap" => {
+                self.is_doubtful |= !is_known;
                 // It runs at any time, unless only when the shell ends.
                 let leads_away = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
                 if leads_away && !has_word(words, &["EXIT", "0"]) {
@@ -161,8 +161,10 @@ impl Found {
                     moved.add(Change::Strayed);
                     self.history.may_be(&moved);
                 }
-                let (states, last) = (self.history.clone(), self.history.clone());
-                self.traps.push(Trap { text, frame: inner, states, last });
+                if self.traps.is_empty() {
+                    self.trap_states = self.history.clone();
+                }
+                self.traps.push((text, inner));
                 Hidden::Nothing
             }
             Inner::Text { text, is_known } => {
@@ -172,7 +174,7 @@ impl Found {
                 if is_known { hidden } else { Hidden::Anything }
             }
             Inner::Unread => {
-                if let Some(commands) = commands_behind_powershell(name, words) {
+                if let Some(commands) = commands_behind_powershell(words, &inner) {
                     self.commands.extend(commands);
                     return Hidden::Nothing;
                 }
@@ -264,7 +266,15 @@ impl Found {
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let stays = STAYING.contains(&inner.program());
         let frame = Frame { more: false, other_shell: inner.other_shell || !stays, ..inner };
-        if self.text(text, &frame).is_ok() {
+        let outer = self.history.clone();
+        if !stays {
+            self.history.add(Change::Other);
+        }
+        let is_read = self.text(text, &frame).is_ok();
+        if !stays {
+            self.history = outer;
+        }
+        if is_read {
             return Hidden::Nothing;
         }
         self.is_doubtful = true;

@@ -46,9 +46,10 @@ impl Reader<'_, '_> {
             Some(b'?' | b'#' | b'$' | b'!' | b'-') => self.special(Certainty::OneWord)?,
             Some(digit) if digit.is_ascii_digit() => self.special(many)?,
             _ if name_length(self.rest()) > 0 => {
-                self.at += name_length(self.rest());
+                let name = &self.rest()[..name_length(self.rest())];
+                self.at += name.len();
                 // zsh reads `$x[...]` as an element.
-                if self.has("[") {
+                if self.has("[") || matches!(name, "HOME" | "PWD") && self.is_at_modifier() {
                     return Err(Unread);
                 }
                 many
@@ -76,8 +77,16 @@ impl Reader<'_, '_> {
     /// Reads the one letter of a special parameter.
     fn special(&mut self, certainty: Certainty) -> Read<Certainty> {
         self.at += 1;
-        let is_odd = self.has("[") || self.has(":") && certainty != Certainty::OneWord;
+        let is_odd = self.has("[")
+            || self.has(":") && certainty != Certainty::OneWord
+            || self.is_at_modifier();
         if is_odd { Err(Unread) } else { Ok(certainty) }
+    }
+
+    /// Returns whether zsh may change the value of the variable before: `$?:s,0,.e,nv`.
+    fn is_at_modifier(&self) -> bool {
+        let Some(behind) = self.rest().strip_prefix(':') else { return false };
+        behind.starts_with(|one: char| one.is_ascii_alphabetic() || one == '&')
     }
 
     /// Reads the commands of a substitution up to its `)`.

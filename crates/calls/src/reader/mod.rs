@@ -45,8 +45,11 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    /// The texts of its traps.
-    pub(super) traps: Vec<Trap>,
+    /// The texts that the shell runs when it ends, or at a signal before.
+    pub(super) traps: Vec<(String, Frame)>,
+    /// The states that the shell may be in then, and the latest of them.
+    pub(super) trap_states: History,
+    trap_state: History,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
     /// The names of those that are put into another directory, where the shell may look for programs.
@@ -62,21 +65,15 @@ pub(super) struct Found {
     pub(super) copied: usize,
 }
 
-/// A text that a shell runs when it ends, or at a signal before.
-#[derive(Debug)]
-pub(super) struct Trap {
-    pub(super) text: String,
-    pub(super) frame: Frame,
-    /// The states that the shell may be in then.
-    pub(super) states: History,
-    /// The latest of them.
-    pub(super) last: History,
-}
-
 /// Returns the commands of a shell text.
 pub fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
+    commands_within(text, &Frame::default())
+}
+
+/// Returns the commands of a shell text that `frame` runs.
+pub(super) fn commands_within(text: &str, frame: &Frame) -> Vec<SimpleCommand> {
     let mut found = Found::default();
-    found.whole_text(text, &Frame::default());
+    found.whole_text(text, frame);
     found.finished()
 }
 
@@ -114,9 +111,10 @@ impl Found {
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
         self.note_state();
-        for trap in std::mem::take(&mut self.traps) {
-            self.history = trap.states;
-            self.whole_text(&trap.text, &trap.frame);
+        // A trap may set another one.
+        while let Some((text, frame)) = self.traps.pop() {
+            self.history = self.trap_states.clone();
+            self.whole_text(&text, &frame);
         }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
@@ -131,11 +129,9 @@ impl Found {
 
     /// Notes that the traps may run in the state that the shell is in now.
     pub(super) fn note_state(&mut self) {
-        for trap in &mut self.traps {
-            if !trap.last.is(&self.history) {
-                trap.last = self.history.clone();
-                trap.states.may_be(&self.history);
-            }
+        if !self.traps.is_empty() && !self.trap_state.is(&self.history) {
+            self.trap_state = self.history.clone();
+            self.trap_states.may_be(&self.history);
         }
     }
 
