@@ -156,7 +156,9 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
         ("rm $x", "deny"),
         ("ls; & $x", "ask"),
         ("$x = rm a", "deny"),
-        ("rm (x)", "ask"),
+        ("rm (x)", "deny"),
+        ("if (rm x) { y }", "deny"),
+        ("rm (x", "ask"),
         ("ls $x", "-"),
     ] {
         let power_shell = Input::call("PowerShell").arg("command", text);
@@ -180,8 +182,8 @@ fn a_pattern_may_fit_a_text_for_another_shell_by_each_name_of_an_option() {
         ("Stop-Service x", "ask"),
         ("Start-Service x", "-"),
     ] {
-        // With brackets, so that it can't be read.
-        let power_shell = Input::call("PowerShell").arg("command", format!("{text}; (y)"));
+        // With an open bracket, so that it can't be read.
+        let power_shell = Input::call("PowerShell").arg("command", format!("{text}; (y"));
         let power_shell = power_shell.arg("description", "Stop-Service");
         assert_eq!(answer(&deny, &power_shell).0, expected, "{text}");
         if !text.contains("-Service") {
@@ -228,7 +230,7 @@ fn a_call_that_is_not_allowed_is_stopped_with_the_command_and_the_cause() {
             bash("ls").arg("dangerouslyDisableSandbox", true),
             "the argument `dangerouslyDisableSandbox` of the call is not known",
         ),
-        (Input::call("PowerShell").arg("command", "ls $(x)"), UNREADABLE),
+        (Input::call("PowerShell").arg("command", "ls $(x"), UNREADABLE),
     ];
     for (input, reason) in cases {
         assert_eq!(answer(&executor, &input), ("deny", reason.to_owned()), "{input:?}");

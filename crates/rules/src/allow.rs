@@ -17,7 +17,7 @@ use hookexec::Output;
 use hookexec::registry::BuiltinError;
 use hookexec_calls::expand::is_rest_of_path;
 use hookexec_calls::place::{is_dir, rooted};
-use hookexec_calls::{Certainty, Hidden, Redirection, SimpleCommand, Word};
+use hookexec_calls::{Certainty, Redirection, SimpleCommand, Word};
 
 /// The reason for a text that can't be read.
 const UNREADABLE: &str =
@@ -351,7 +351,7 @@ fn unlisted(mention: &Mention) -> String {
 /// Returns what no pattern lists.
 fn doubt(given: &Arguments<'_>) -> Option<String> {
     let command = given.command;
-    let (name, hides) = (name_of(given), command.hidden != Hidden::Nothing);
+    let (name, hides) = (name_of(given), command.runs_unknown());
     let has_input = command.frame.piped || command.redirections.iter().any(Redirection::is_input);
     if given.row.input && has_input {
         return Some(format!("{name} runs commands of its input"));

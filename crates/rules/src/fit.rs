@@ -64,12 +64,10 @@ impl Pattern {
             (Some(_), _) | (None, None) => Fit::No,
             (None, Some(word)) => self.may_be_program(word, given),
         };
-        let may_hide = match (&given.command.hidden, first) {
-            // A program that is not known was looked at.
-            (Hidden::Anything, Some(program)) => program.is_known(),
-            (Hidden::Anything, None) => true,
-            (Hidden::Words(words), _) => self.stands_in(words),
-            (Hidden::Nothing, _) => false,
+        let may_hide = match &given.command.hidden {
+            Hidden::Anything => true,
+            Hidden::Words(words) => self.stands_in(words),
+            Hidden::Nothing => false,
         };
         if own == Fit::No && may_hide { Fit::Hidden(shown(given)) } else { own }
     }

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::arguments::{Arguments, GivenOption, program_name};
 use super::groups::shipped;
-use crate::names::{COMMAND_ARGUMENTS, DATABASE_OPTIONS, RUNNERS, RUNNING_TOOLS, SQL_TOOLS};
+use crate::names::{
+    COMMAND_ARGUMENTS, DATABASE_OPTIONS, PASSING, RUNNERS, RUNNING_TOOLS, SQL_TOOLS,
+};
 use hookexec::Input;
 use hookexec::wire::JsonObject;
 use hookexec_calls::code::{STATEMENT, texts};
@@ -77,9 +79,10 @@ impl Implied {
         }
     }
 
-    /// Gives each command the assignments of the program that runs it, and those that were exported before.
+    /// Gives each command the assignments of the program that runs it, and those of variables that were
+    /// exported before.
     fn pass_assignments(&mut self, commands: &mut [SimpleCommand]) {
-        let (mut assigned, mut exported): (Vec<Word>, Vec<Word>) = (Vec::new(), Vec::new());
+        let (mut assigned, mut exported): (Vec<Word>, BTreeSet<String>) = Default::default();
         for at in 0..commands.len() {
             let (before, rest) = commands.split_at_mut(at);
             let command = &mut rest[0];
@@ -87,25 +90,24 @@ impl Implied {
                 assigned.extend_from_slice(&command.assignments);
                 continue;
             }
-            let passed = match before.iter().rfind(|other| runs(other, command)) {
-                Some(runner) => &runner.assignments,
-                None => &exported,
-            };
-            if !self.takes(passed.len()) {
-                return;
-            }
-            command.assignments.extend_from_slice(passed);
-            for name in exported_names(command) {
-                if name.text.contains('=') {
-                    exported.push(unsure(name));
-                }
-                if !self.takes(assigned.len()) {
+            if let Some(runner) = before.iter().rfind(|other| runs(other, command)) {
+                if !self.takes(runner.assignments.len()) {
                     return;
                 }
-                for one in &assigned {
-                    if one.text.split('=').next() == Some(&name.text) {
-                        exported.push(unsure(one));
-                    }
+                let passes = matches!(program_of(runner), Some(name) if PASSING.contains(&&*name));
+                for one in &runner.assignments {
+                    command.assignments.push(if passes { one.clone() } else { unsure(one) });
+                }
+            }
+            for one in &assigned {
+                if exported.contains(name_of(one)) && self.takes(1) {
+                    command.assignments.push(unsure(one));
+                }
+            }
+            for name in exported_names(command) {
+                exported.insert(name_of(name).to_owned());
+                if name.text.contains('=') {
+                    assigned.push(name.clone());
                 }
             }
         }
@@ -204,7 +206,8 @@ impl Implied {
     fn add_argument(&mut self, tool: &str, key: &str, text: &str) {
         let is_query = key == "query" && has_part(tool, SQL_TOOLS);
         if key.contains("sql") || key.starts_with("statement") || is_query {
-            self.add_statements(text, &[]);
+            // The server may be a live one.
+            self.add_statements(text, &[Word::known(&format!("CLIENT={tool}"))]);
         } else if tool.starts_with("mcp__") && names_a_command(key) {
             self.add_text(text);
         } else if key.ends_with("code") && has_part(tool, RUNNING_TOOLS) {
@@ -274,9 +277,14 @@ fn exported_names(command: &SimpleCommand) -> &[Word] {
     let [program, words @ ..] = &*command.words else { return &[] };
     match (&*program.text, words) {
         ("export", names) => names,
-        ("declare" | "typeset", [option, names @ ..]) if option.text == "-x" => names,
+        ("declare" | "typeset", [option, names @ ..]) if option.text.contains('x') => names,
         _ => &[],
     }
+}
+
+/// Returns the name of the variable that is exported or assigned.
+fn name_of(word: &Word) -> &str {
+    word.text.split(['=', '+']).next().unwrap_or_default()
 }
 
 /// Returns an assignment that may not have been made: a rule sees it, and no exception counts on it.
