@@ -955,7 +955,8 @@ async fn a_command_runs_where_its_shell_went() {
         ask cd src; trap 'pushd ..' ERR; false; rm -rf *
         ask cd src && cd src .. && rm -rf *
         ask cd \"$D\"; rm -rf .
-        ask HOME=/; rm -rf ~/app
+        deny HOME=..; rm -rf ~/app
+        - CDPATH= cd src && rm -rf *
         ask CDPATH=/; cd src && rm -rf *
         ask cd \"$D\"; rm -rf {$D/*,b}
         ask D=build; sh -c 'rm -rf \"$D\"/*'
@@ -975,7 +976,9 @@ async fn a_command_runs_where_its_shell_went() {
         deny trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
         deny set -e; trap 'rm -rf app' EXIT; cd ..; make; cd /tmp
         deny trap 'trap \"rm -rf ~\" EXIT' INT; make
-        deny T=app; trap \"rm -rf $T\" EXIT; cd ..
+        deny T=app; trap \"rm -rf '$T'\" EXIT; cd ..
+        deny bash -c \"trap 'rm -rf app' EXIT; cd ..\"
+        deny (trap 'rm -rf app' EXIT; cd ..)
         - trap 'rm -rf \"$T\"' EXIT; T=$(mktemp -d); ls $T
         deny a1=src; a=..; rm -rf \"$a\"/app; rm -rf \"$a\"1
         - cd -- src && rm -rf *

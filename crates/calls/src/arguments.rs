@@ -10,7 +10,6 @@ use super::names::{
     CHANGING_TOOLS, DIRECTORIES, HARMLESS_ARGUMENTS, READING, READING_TOOLS, SEARCHING_TOOLS,
     WRITING_ARGUMENTS,
 };
-use super::powershell::commands_of_powershell;
 use super::reader::{Found, commands_of_text};
 use crate::tools::{Role, Roles, Special, is_kind, kinds_anywhere, special};
 use hookexec::Input;
@@ -69,7 +68,9 @@ impl<'i> Arguments<'i> {
         let (texts, words) = (self.with_role(Role::Command), self.with_role(Role::Words));
         match (&*texts, &*words) {
             ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
-                commands_of_powershell(text, &Frame::default())
+                let mut found = Found::default();
+                found.powershell(text, &Frame::default())?;
+                Some(found.finished())
             }
             _ if !self.is_text_of_shell() => None,
             ([Value::String(text)], []) => Some(commands_of_text(text)),

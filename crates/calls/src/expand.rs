@@ -42,10 +42,8 @@ impl Place<'_> {
     /// Returns a text with the home for the `~` that it begins with.
     fn with_home(&self, text: &str) -> String {
         let Some(rest) = text.strip_prefix('~') else { return text.to_owned() };
-        match self.scene.home() {
-            Some(home) if is_rest_of_path(rest) && !self.variables.contains_key("HOME") => {
-                format!("{home}{rest}")
-            }
+        match self.home() {
+            Some(home) if is_rest_of_path(rest) => format!("{home}{rest}"),
             _ => format!("{UNKNOWN}{rest}"),
         }
     }

@@ -146,13 +146,13 @@ impl Place<'_> {
     pub fn go(&mut self, to: Option<&Word>, is_sure: bool) {
         let mut texts = match to {
             Some(word) => self.expansions(word),
-            None => vec![self.scene.home().unwrap_or("\0").to_owned()],
+            None => vec![self.home().unwrap_or("\0").to_owned()],
         };
         // Without quotes an empty variable leaves `cd` alone, which goes home.
         if let Some(Word { quoted: false, .. }) = to
             && texts.iter().any(String::is_empty)
         {
-            texts.push(self.scene.home().unwrap_or("\0").to_owned());
+            texts.push(self.home().unwrap_or("\0").to_owned());
         }
         // A wildcard may lead through a link, and of several words shells take the first, or none.
         if let Some(word) = to
@@ -160,7 +160,7 @@ impl Place<'_> {
         {
             texts.push(UNKNOWN.to_string());
         }
-        if self.variables.contains_key("CDPATH") {
+        if matches!(self.variables.get("CDPATH"), Some(values) if **values != [""]) {
             texts.push(UNKNOWN.to_string());
         }
         let mut reached = Vec::new();
@@ -274,10 +274,21 @@ impl Place<'_> {
         self.variables.insert(name.to_owned(), Rc::new(bounded(values, UNKNOWN.to_string())));
     }
 
+    /// Returns the home directory, which the call may set.
+    pub(super) fn home(&self) -> Option<&str> {
+        match self.variables.get("HOME") {
+            Some(values) if values.len() == 1 => Some(&values[0]),
+            Some(_) => None,
+            None => self.scene.home(),
+        }
+    }
+
     /// Notes that each variable may have another value.
     fn lose_variables(&mut self) {
         for values in self.variables.values_mut() {
-            Rc::make_mut(values).push(UNKNOWN.to_string());
+            if !values.iter().any(|value| value.contains(UNKNOWN)) {
+                Rc::make_mut(values).push(UNKNOWN.to_string());
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 use super::command::{Frame, Hidden, SimpleCommand, Word, has_word, line_of};
 use super::history::Change;
 use super::names::{FETCHERS, STAYING, UNNAMED, UNPACKERS};
-use super::powershell::commands_behind_powershell;
 use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
@@ -174,12 +173,16 @@ impl Found {
                 if is_known { hidden } else { Hidden::Anything }
             }
             Inner::Unread => {
-                if let Some(commands) = commands_behind_powershell(words, &inner) {
-                    self.commands.extend(commands);
+                if self.behind_powershell(words, &inner).is_some() {
                     return Hidden::Nothing;
                 }
                 let all = [&[Word::known(name)][..], words].concat();
-                Hidden::of_words(&all, inner.more || inner.has_input())
+                let mut gets_more = inner.more || inner.has_input();
+                for word in words {
+                    gets_more |= self.is_fetched(word)
+                        || word.text.contains('/') && self.may_be_unnamed(word);
+                }
+                Hidden::of_words(&all, gets_more)
             }
             Inner::Shown(words) => Hidden::of_words(words, inner.more),
             Inner::Commands(runs) => {
@@ -266,19 +269,26 @@ impl Found {
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let stays = STAYING.contains(&inner.program());
         let frame = Frame { more: false, other_shell: inner.other_shell || !stays, ..inner };
-        let outer = self.history.clone();
-        if !stays {
-            self.history.add(Change::Other);
-        }
-        let is_read = self.text(text, &frame).is_ok();
-        if !stays {
-            self.history = outer;
-        }
+        let is_read = if stays {
+            self.text(text, &frame).is_ok()
+        } else {
+            self.text_of_other_shell(text, &frame)
+        };
         if is_read {
             return Hidden::Nothing;
         }
         self.is_doubtful = true;
         Hidden::words_of(text)
+    }
+
+    /// Adds the commands of a text that another shell reads, and returns whether it can be read.
+    pub(super) fn text_of_other_shell(&mut self, text: &str, frame: &Frame) -> bool {
+        let outer = self.history.clone();
+        self.history.add(Change::Other);
+        let is_read = self.text(text, frame).is_ok();
+        self.note_state();
+        self.history = outer;
+        is_read
     }
 
     /// Returns the texts that the call itself writes to a file, `None` for one that is not known.
@@ -388,7 +398,8 @@ impl Found {
     fn may_be_unnamed(&self, file: &Word) -> bool {
         let mut parts = file.text.split('/');
         let is_absolute = parts.next() == Some("");
-        let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"));
+        let is_installed = is_absolute && matches!(parts.next(), Some("usr" | "bin" | "opt"))
+            || has_part(&file.text, &["/.local/bin/", "/.cargo/bin/"]);
         self.gets_unnamed_files && !is_installed
     }
 }

@@ -525,21 +525,13 @@ fn a_text_for_powershell_is_read() {
             ],
         ),
         ("& $x b", &["powershell $x b ?", "powershell: $x b ? !"]),
-        (
-            "gci a -Include 'b',c | ri -Force",
-            &[
-                "powershell gci a -Include b c ?",
-                "powershell: gci a -Include b c",
-                "powershell ri -Force a/b a/c ? |",
-                "powershell: ri -Force a/b a/c |",
-            ],
-        ),
+        ("ri a", &["powershell: remove-item a", "powershell ri a ?", "powershell: ri a"]),
         (
             "start a -ArgumentList 'b','c d' -Wait",
             &[
-                "powershell start-process a -ArgumentList b c d -Wait ?",
-                "powershell: start-process a -ArgumentList b c d -Wait",
-                "powershell: start-process: a -ArgumentList b c d -Wait",
+                "powershell start-process a b c d -Wait ?",
+                "powershell: start-process a b c d -Wait",
+                "powershell: start-process: a b c d -Wait",
             ],
         ),
     ] {

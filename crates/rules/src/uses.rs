@@ -106,14 +106,16 @@ pub(super) fn uses<'c>(arguments: &Arguments<'c>) -> Vec<UsedWord<'c>> {
         .iter()
         .any(|option| option.value.is_some() && matches!(&*option.name, "-e" | "-f"));
     let last = operands.len().saturating_sub(1);
+    // `mv -t DIR FILES`
+    let names_destination = arguments.has("-t") && arguments.row.takes_value("-t");
     for (at, word) in operands.iter().enumerate() {
         let mut used = UsedWord::of(word, Touch::READ);
         for one in &rows {
             let is_for = match one.which {
                 Which::All => true,
                 Which::First => at == 0 && has_first,
-                Which::Last => at == last,
-                Which::ButLast => at < last || operands.len() == 1 || arguments.has("-t"),
+                Which::Last => at == last && !names_destination,
+                Which::ButLast => at < last || operands.len() == 1 || names_destination,
                 Which::Rest => at > 0 || !has_first,
                 Which::Behind(beginning) => word.text.starts_with(beginning),
                 Which::Value(_) => false,

@@ -59,6 +59,7 @@ impl<'t> Reader<'t, '_> {
         let history = self.found.history.clone();
         let loops = std::mem::take(&mut self.loops);
         read(self)?;
+        self.found.note_state();
         (self.found.history, self.loops) = (history, loops);
         Ok(())
     }

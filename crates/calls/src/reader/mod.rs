@@ -67,13 +67,8 @@ pub(super) struct Found {
 
 /// Returns the commands of a shell text.
 pub fn commands_of_text(text: &str) -> Vec<SimpleCommand> {
-    commands_within(text, &Frame::default())
-}
-
-/// Returns the commands of a shell text that `frame` runs.
-pub(super) fn commands_within(text: &str, frame: &Frame) -> Vec<SimpleCommand> {
     let mut found = Found::default();
-    found.whole_text(text, frame);
+    found.whole_text(text, &Frame::default());
     found.finished()
 }
 

@@ -1,116 +1,46 @@
-//! Reads texts for PowerShell.
+//! Writes a text for PowerShell as one for a POSIX shell.
 
-use super::command::{Frame, Hidden, SimpleCommand, Word, are_known, line_of};
-use super::names::{POWERSHELL_KEYWORDS, POWERSHELL_METHODS, POWERSHELL_RUNNERS};
-use super::reader::commands_within;
-use super::simple::base_name;
+use crate::is_number;
+use crate::names::{POWERSHELL_KEYWORDS, POWERSHELL_METHODS};
 use crate::shell::quoted;
 use hookexec_files::text::name_length;
 
-/// Returns the commands of a text, each behind `powershell`, which runs it: those in blocks and brackets,
-/// too. `None` if it runs a text or a method that is not read, or has a letter whose meaning is not known.
-pub(super) fn commands_of_powershell(text: &str, outer: &Frame) -> Option<Vec<SimpleCommand>> {
-    let mut commands = Vec::new();
-    let text = text.replace("\r\n", "\n");
-    let frame = outer.within("powershell");
-    for mut command in commands_within(&Translation::of(&text)?, &frame) {
-        if runs_anything(&command) {
-            return None;
-        }
-        add_piped_items(&mut command, &commands);
-        if command.frame.wrappers == frame.wrappers {
-            let words = [&[Word::known("powershell")], &*command.words].concat();
-            // PowerShell may know a function or an alias of this name: nothing is allowed for certain.
-            let (is_certain, hidden) = (false, Hidden::Nothing);
-            let mut whole = SimpleCommand { words, is_certain, hidden, ..command.clone() };
-            whole.frame.wrappers.clone_from(&outer.wrappers);
-            commands.push(whole);
-        }
-        commands.push(command);
-    }
-    Some(commands)
-}
-
-/// Returns the commands of a text behind `-Command` of PowerShell, or a beginning of it.
-pub(super) fn commands_behind_powershell(
-    words: &[Word],
-    frame: &Frame,
-) -> Option<Vec<SimpleCommand>> {
-    if !matches!(frame.program(), "powershell" | "pwsh") || !are_known(words) {
-        return None;
-    }
-    let at = words.iter().position(is_option_for_text)?;
-    commands_of_powershell(&line_of(&words[at + 1..]), frame)
-}
-
-/// Returns whether a word is `-Command` or a beginning of it. All words behind it are the text.
-fn is_option_for_text(word: &Word) -> bool {
-    let option = word.text.to_ascii_lowercase();
-    option.len() > 1 && "-command".starts_with(&option)
-}
-
-/// Returns whether a command runs a text or a method that is not read, or moves the shell within a block.
-fn runs_anything(command: &SimpleCommand) -> bool {
-    let Some((program, arguments)) = command.words.split_first() else { return false };
-    match &*base_name(&program.text) {
-        "cd" | "pushd" | "popd" => command.frame.substituted,
-        // As another user.
-        "start-process" => arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-verb")),
-        // A word that is no block is the name of a method.
-        "foreach-object" => arguments.iter().any(|word| !word.text.starts_with(['$', '-'])),
-        name => POWERSHELL_RUNNERS.contains(&name),
-    }
-}
-
-/// Gives `Remove-Item` the items that a listing before it in the pipeline names: `-Include bin,obj`.
-fn add_piped_items(command: &mut SimpleCommand, before: &[SimpleCommand]) {
-    let Some((program, arguments)) = command.words.split_first() else { return };
-    let has_operand = arguments.iter().any(|word| !word.text.starts_with('-'));
-    let removes = matches!(&*base_name(&program.text), "remove-item" | "ri" | "rm" | "del");
-    if !removes || has_operand {
-        return;
-    }
-    for other in before {
-        if other.frame.pipeline != command.frame.pipeline
-            || other.frame.wrappers != command.frame.wrappers
-        {
-            continue;
-        }
-        let (mut directory, mut option) = (".", "");
-        for word in other.words.get(1..).unwrap_or_default() {
-            let is_name =
-                ["-include", "-filter"].iter().any(|one| one.eq_ignore_ascii_case(option));
-            if word.text.starts_with('-') {
-                option = &word.text;
-            } else if is_name {
-                command.words.push(word.clone().behind(&format!("{directory}/")));
-            } else {
-                directory = &word.text;
-            }
-        }
-    }
-}
-
 /// A text for PowerShell, as far as it is written as one for a POSIX shell: with a substitution for what stands
 /// in brackets, `echo` before an expression, which prints its value, and `/` for a backslash.
-struct Translation<'t> {
+pub(super) struct Translation<'t> {
     text: &'t str,
     at: usize,
     posix: String,
     /// Whether a command begins here.
     begins: bool,
+    /// Whether an expression that begins here is not printed: a condition, or a value.
+    is_quiet: bool,
     /// Where the expression begins that stands in the place of a command.
     expression: Option<usize>,
-    /// The brackets and quotes that are open: the letter that ends each, and the expression around it.
-    open: Vec<(char, Option<usize>)>,
+    /// The brackets and quotes that are open.
+    open: Vec<Open>,
+}
+
+/// A part of a text that ends with a certain letter.
+struct Open {
+    /// The letter: `@` for a text over lines, and a blank for one in quotes that has blanks.
+    end: char,
+    /// The expression that it stands in.
+    expression: Option<usize>,
+    is_table: bool,
+    /// Whether a command may follow without a `;`.
+    ends_command: bool,
 }
 
 impl<'t> Translation<'t> {
-    fn of(text: &'t str) -> Option<String> {
+    /// Returns the text for a POSIX shell; `None` if it calls a method that is not in the list, or has a letter
+    /// whose meaning is not known.
+    pub(super) fn of(text: &'t str) -> Option<String> {
         let (posix, open) = (String::new(), Vec::new());
-        let mut new = Self { text, at: 0, posix, begins: true, expression: None, open };
+        let (begins, is_quiet, expression) = (true, false, None);
+        let mut new = Self { text, at: 0, posix, begins, is_quiet, expression, open };
         while let Some(letter) = new.rest().chars().next() {
-            if matches!(new.open.last(), Some(('"' | '@', _))) {
+            if matches!(new.open.last(), Some(Open { end: '"' | ' ' | '@', .. })) {
                 new.quoted(letter)?;
             } else if !new.begins || !new.begin(letter) {
                 new.plain(letter)?;
@@ -121,10 +51,6 @@ impl<'t> Translation<'t> {
 
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
-    }
-
-    fn before(&self) -> char {
-        self.text[..self.at].chars().next_back().unwrap_or(' ')
     }
 
     /// Skips so many bytes, for which another text stands.
@@ -138,13 +64,19 @@ impl<'t> Translation<'t> {
         self.write(length, &self.rest()[..length]);
     }
 
+    fn push(&mut self, end: char, is_table: bool, ends_command: bool) {
+        let expression = self.expression;
+        self.open.push(Open { end, expression, is_table, ends_command });
+    }
+
     fn begin_command(&mut self) {
-        (self.begins, self.expression) = (true, None);
+        (self.begins, self.is_quiet, self.expression) = (true, false, None);
     }
 
     fn begin_expression(&mut self) {
         (self.begins, self.expression) = (false, Some(self.posix.len()));
-        self.posix.push_str("echo ");
+        self.posix.push_str(if self.is_quiet { ": " } else { "echo " });
+        self.is_quiet = false;
     }
 
     /// Begins what stands in the place of a command. Returns whether its first word was read.
@@ -158,10 +90,24 @@ impl<'t> Translation<'t> {
             self.at += 2;
             return true;
         }
-        if "$'\"({[@-!".contains(letter) || letter.is_ascii_digit() {
+        if matches!(self.open.last(), Some(open) if open.is_table)
+            && let Some((key, value)) = rest.split_once('=')
+            && !key.contains(|one: char| !one.is_alphanumeric() && !" _-.'\"".contains(one))
+        {
+            // A text may be a file, and another value a command: `@{ Path = 'x' }`.
+            let value = value.trim_start();
+            self.at += rest.len() - value.len();
+            self.begins = !value.starts_with(['\'', '"']);
+            if !self.begins {
+                self.posix.push_str("value ");
+            }
+            return true;
+        }
+        if "$'\"({[@-+!".contains(letter) || letter.is_ascii_digit() {
             self.begin_expression();
             return false;
         }
+        self.is_quiet = false;
         let word = rest.split([' ', '\t', '\n', '(', '{', ';', '|']).next().unwrap_or_default();
         let name = word.to_ascii_lowercase();
         let is_piped = self.posix.trim_end().ends_with('|');
@@ -171,7 +117,7 @@ impl<'t> Translation<'t> {
             self.begins = true;
             return true;
         }
-        if let Some(program) = program_of_alias(&name) {
+        if let Some(program) = program_of_name(&name) {
             self.write(word.len(), program);
             self.posix.push(' ');
             return true;
@@ -190,12 +136,20 @@ impl<'t> Translation<'t> {
             }
             ' ' | '\t' => self.copy(1),
             '`' if rest.starts_with("`\n") => self.write(2, " "),
+            '-' if self.is_before_word()
+                && let Some((length, option)) = self.parameter() =>
+            {
+                self.write(length, option);
+            }
+            // All that a command prints goes into a file.
+            '*' if rest.starts_with("*>") => self.at += 1,
             '#' if self.is_before_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
             '&' if rest.starts_with("&&") => {
                 self.copy(2);
                 self.begin_command();
             }
             '&' if rest.starts_with("&1") && self.posix.ends_with("2>") => self.copy(1),
+            ';' if self.begins => self.at += 1,
             ';' | '|' | '\n' => {
                 self.copy(1);
                 self.begin_command();
@@ -210,28 +164,39 @@ impl<'t> Translation<'t> {
             '@' if self.is_before_word() => self.at_sign()?,
             '(' | '{' | '[' => self.open(letter)?,
             ')' | '}' | ']' => {
-                let (end, expression) = self.open.pop()?;
-                if end != letter {
+                let open = self.open.pop()?;
+                if open.end != letter {
                     return None;
                 }
                 self.write(1, ")");
-                (self.begins, self.expression) = (false, expression);
+                (self.begins, self.expression) = (false, open.expression);
+                if open.ends_command && self.is_before_command() {
+                    self.posix.push(';');
+                    self.begin_command();
+                }
             }
             '\'' if self.is_before_word() => {
-                let (text, _) = rest[1..].split_once('\'')?;
-                self.literal(text, text.len() + 2)?;
+                // Two quotes are one letter.
+                let length = rest[1..].replace("''", "  ").find('\'')?;
+                self.literal(&rest[1..=length].replace("''", "'"), length + 2)?;
             }
             '"' if self.is_before_word() => {
                 // It expands a `~` also in quotes.
                 if rest.starts_with("\"~") {
                     self.write(1, "~");
                 }
+                // A text with a blank is no wildcard.
+                let inside = rest[1..].split('"').next().unwrap_or_default();
+                let end = if inside.contains(' ') { ' ' } else { '"' };
                 self.write(1, "\"");
-                self.open.push(('"', self.expression));
+                self.push(end, false, false);
             }
-            // `-Path:x` is `-Path x`.
-            ':' if self.is_behind_option() => self.write(1, " "),
-            _ if letter.is_ascii_alphanumeric() || "_-./:=+*?~!%@>".contains(letter) => {
+            // `-Path:x` is `-Path x`, and a switch has no value.
+            ':' if self.is_behind_option() => {
+                let switched = [":$true", ":$false"].into_iter().find(|one| rest.starts_with(one));
+                self.write(switched.unwrap_or(":").len(), " ");
+            }
+            _ if letter.is_ascii_alphanumeric() || "_-./:=+*?~!%@>^".contains(letter) => {
                 self.copy(1);
             }
             _ => return None,
@@ -239,9 +204,27 @@ impl<'t> Translation<'t> {
         Some(())
     }
 
+    /// Returns whether a word follows that is neither an option nor an operator.
+    fn is_before_command(&self) -> bool {
+        let rest = self.rest().trim_start_matches([' ', '\t']);
+        rest.starts_with(|one: char| one.is_ascii_alphanumeric() || "$&({@\"'%?".contains(one))
+    }
+
+    /// Returns the length of a parameter that a POSIX shell calls otherwise, and its name there.
+    fn parameter(&self) -> Option<(usize, &'static str)> {
+        let name = self.rest().split([' ', '\t', '\n', ':']).next()?;
+        let posix = match &*name.to_ascii_lowercase() {
+            "-path" | "-literalpath" | "-filepath" | "-argumentlist" | "-args" => "",
+            "-destination" | "-newname" => "-t",
+            _ => return None,
+        };
+        Some((name.len(), posix))
+    }
+
     /// Returns whether a word, or a part of one that may have quotes, begins here.
     fn is_before_word(&self) -> bool {
-        self.before().is_ascii_whitespace() || "=,;|([{:!+".contains(self.before())
+        let before = self.text[..self.at].chars().next_back().unwrap_or(' ');
+        before.is_ascii_whitespace() || "=,;|([{:!+".contains(before)
     }
 
     fn is_behind_option(&self) -> bool {
@@ -260,8 +243,9 @@ impl<'t> Translation<'t> {
         if self.goes_on() || text.contains(is_odd) {
             return None;
         }
-        if text.is_empty() {
-            self.posix.push_str("''");
+        if text.is_empty() || text.contains(' ') {
+            self.posix.push_str(&quoted(&text.replace('\\', "/")));
+            return Some(());
         }
         for part in text.split_inclusive(is_wildcard) {
             let plain = part.trim_end_matches(is_wildcard);
@@ -275,7 +259,8 @@ impl<'t> Translation<'t> {
 
     /// Reads what begins with a letter in double quotes.
     fn quoted(&mut self, letter: char) -> Option<()> {
-        let is_document = matches!(self.open.last(), Some(('@', _)));
+        let end = self.open.last()?.end;
+        let is_document = end == '@';
         match letter {
             '\n' if is_document && self.rest().starts_with("\n\"@") => {
                 self.write(3, "\"");
@@ -296,8 +281,7 @@ impl<'t> Translation<'t> {
             '`' => {
                 let escaped = self.rest()[1..].chars().next()?;
                 let meant = match escaped {
-                    'n' | 'r' => "\n",
-                    't' => "\t",
+                    'n' | 'r' | 't' => " ",
                     '"' => "\\\"",
                     '$' => "\\$",
                     _ => return None,
@@ -306,7 +290,7 @@ impl<'t> Translation<'t> {
             }
             '\\' => self.write(1, "/"),
             // PowerShell expands a wildcard also in quotes.
-            _ if is_wildcard(letter) => {
+            _ if is_wildcard(letter) && end == '"' => {
                 self.posix.push('"');
                 self.copy(1);
                 self.posix.push('"');
@@ -326,7 +310,7 @@ impl<'t> Translation<'t> {
         }
         if rest.starts_with("@\"\n") {
             self.write(3, "\"");
-            self.open.push(('@', self.expression));
+            self.push('@', false, false);
             return Some(());
         }
         match rest[1..].chars().next()? {
@@ -342,8 +326,10 @@ impl<'t> Translation<'t> {
         let before = &self.text[..self.at];
         let plain = before.trim_end_matches(|one: char| one.is_ascii_alphanumeric() || one == '_');
         let name = before[plain.len()..].to_ascii_lowercase();
-        let is_method = letter == '(' && !name.is_empty() && plain.ends_with(['.', ':']);
-        if is_method && !POWERSHELL_METHODS.contains(&&*name) {
+        let is_variable = plain.ends_with('$');
+        let is_method =
+            letter == '(' && !name.is_empty() && plain.trim_end_matches('$').ends_with(['.', ':']);
+        if is_method && (is_variable || !POWERSHELL_METHODS.contains(&&*name)) {
             return None;
         }
         // Only in an expression it belongs to what stands before it.
@@ -355,9 +341,19 @@ impl<'t> Translation<'t> {
             '{' => '}',
             _ => ']',
         };
-        self.open.push((end, self.expression));
+        // Behind `param(...)` and `[CmdletBinding()]`, as behind a block, a command may follow in the line.
+        let plain = self.posix.trim_end().trim_end_matches("echo").trim_end();
+        let is_behind_keyword = plain.ends_with("echo;");
+        let is_table = letter == '{' && before.ends_with('@');
+        let ends_command = match letter {
+            '{' => !is_table,
+            '[' => self.posix.ends_with("echo "),
+            _ => is_behind_keyword,
+        };
+        self.push(end, is_table, ends_command);
         self.write(1, "$(");
         self.begin_command();
+        self.is_quiet = is_behind_keyword;
         // An index, or the name of a type.
         if letter == '[' {
             self.begin_expression();
@@ -370,17 +366,21 @@ impl<'t> Translation<'t> {
     fn assign(&mut self) {
         self.at += 1;
         let start = self.expression.take().unwrap_or_default();
-        let name = self.posix[start..].trim_start_matches("echo ").trim().trim_start_matches('$');
-        let is_plain = name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
-        let value = self.rest().trim_start();
-        if is_plain && value.starts_with(|one: char| one.is_ascii_digit() || "$'\"".contains(one)) {
-            let export = format!("export {name}=");
-            self.posix.truncate(start);
-            self.write(self.rest().len() - value.len(), &export);
-        } else {
+        let variable = self.posix[start..].split_once(' ').unwrap_or_default().1;
+        let name = variable.trim_end_matches(['+', ' ']).trim_start_matches('$');
+        let is_of_environment =
+            !name.is_empty() && name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
+        (self.begins, self.is_quiet) = (true, true);
+        if !is_of_environment {
             self.posix.push(';');
-            self.begins = true;
+            return;
         }
+        let value = self.rest().trim_start();
+        let is_plain = is_one_literal(value) && !variable.contains('+');
+        let set = if is_plain { format!("export {name}=") } else { format!("unset {name};") };
+        self.posix.truncate(start);
+        self.write(self.rest().len() - value.len(), &set);
+        (self.begins, self.is_quiet) = (!is_plain, !is_plain);
     }
 
     /// Reads a variable, or what stands in `$(...)`. Case does not matter to PowerShell, so the variables of the
@@ -390,6 +390,10 @@ impl<'t> Translation<'t> {
         if behind.starts_with('(') {
             self.at += 1;
             return self.open('(');
+        }
+        if behind.starts_with('?') {
+            self.copy(2);
+            return Some(());
         }
         let bare = behind.strip_prefix('{').unwrap_or(behind);
         let end = bare.find(|one: char| !one.is_ascii_alphanumeric() && !"_:".contains(one));
@@ -410,6 +414,7 @@ impl<'t> Translation<'t> {
             ("", "null") => "/dev/null".to_owned(),
             ("", "home") | ("env", "userprofile") => "$HOME".to_owned(),
             ("", "pwd") => "$PWD".to_owned(),
+            ("", "profile") => "$HOME/Documents/PowerShell/profile.ps1".to_owned(),
             ("env", name) => format!("${}", name.to_ascii_uppercase()),
             ("" | "script" | "global" | "local" | "private" | "using", name) => format!("${name}"),
             _ => return None,
@@ -419,8 +424,9 @@ impl<'t> Translation<'t> {
     }
 }
 
-/// Returns the program that a name of PowerShell stands for, if it is known by another one.
-fn program_of_alias(name: &str) -> Option<&'static str> {
+/// Returns the program that a name of PowerShell is for a POSIX shell, which has another meaning for it, or that
+/// moves the shell.
+fn program_of_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "%" | "foreach" => "foreach-object",
         "?" => "where-object",
@@ -430,10 +436,19 @@ fn program_of_alias(name: &str) -> Option<&'static str> {
         "sl" | "set-location" => "cd",
         "push-location" => "pushd",
         "pop-location" => "popd",
-        "copy-item" | "copy" | "cpi" => "cp",
-        "move-item" | "move" | "mi" | "rename-item" | "ren" | "rni" => "mv",
         _ => return None,
     })
+}
+
+/// Returns whether a text begins with a text in quotes or a number, and nothing is added to it.
+fn is_one_literal(text: &str) -> bool {
+    let value = text.split(['\n', ';', '}', ')']).next().unwrap_or_default().trim();
+    for quote in ['\'', '"'] {
+        if let Some(behind) = value.strip_prefix(quote) {
+            return behind.find(quote) == behind.len().checked_sub(1);
+        }
+    }
+    is_number(value)
 }
 
 fn is_wildcard(letter: char) -> bool {
@@ -457,27 +472,36 @@ mod tests {
             ("& 'c:\\x y' b", "'c:/x y' b"),
             ("a $x $env:y ${z} $null \"$HOME b\"", "a $x $Y $z /dev/null \"$HOME b\""),
             ("$env:X = 'a'; $Y = b c", "export X=a; echo $y ; b c"),
-            ("if (a b) { c } else { d }", "echo; echo $(a b) $( c ) else $( d )"),
-            ("foreach ($x in a b) { return c }", "echo; echo $(echo $x;a b) $( echo; c )"),
+            ("if (a b) { c } else { d } e", "echo; echo $(a b); echo $( c ); echo; echo $( d ); e"),
+            ("a { param($b) c } -d; e {f}.g", "a $( echo;echo $(: $b); c ) -d; e $(f).g"),
+            (
+                "[a()] param($b) c; [d]$e = f",
+                "echo $(echo a$()); echo;echo $(: $b); c; echo $(echo d);echo $e ; f",
+            ),
+            ("a @{ b = c; d = 'e' }", "a $( c; value e )"),
+            ("foreach ($x in a b) { return c }", "echo; echo $(: $x;a b); echo $( echo; c )"),
             (
                 "a | ? { $_ -eq 1 } | %{b}",
                 "a | where-object  $( echo $_ -eq 1 ) | foreach-object $(b)",
             ),
             ("(a b).AddDays(-1)[0]", "echo $(a b).AddDays$(echo -1)$(echo 0)"),
-            ("a(b) @{c='d'}", "a $(b) $(c=d)"),
+            ("a(b) (c) d 'e *' \"f *\" *> g", "a $(b) $(c) d 'e *' \"f *\" > g"),
             ("[a.b]::c", "echo $(echo a.b)::c"),
             ("a `\nb && c # d 'e", "a  b && c "),
             ("a '*.b' \"c*~d\" '~/e' \"~/f\"", "a *.b \"c\"*\"\"~\"d\" ~/e ~\"/f\""),
             ("a \"b `\"c`\" $(d \"e\") `$f\"", "a \"b \\\"c\\\" $(d \"e\") \\$f\""),
             ("a @'\n'b' $c\n'@", "a ''\\''b'\\'' $c'"),
             ("a @\"\n\"b\" $(c)\n\"@ d", "a \"\\\"b\\\" $(c)\" d"),
-            ("sl a; cd..; copy b c", "cd  a; cd .. ; cp  b c"),
-            ("a @b c@d 2>&1", "a $b c@d 2>&1"),
+            ("sl a; cd..; copy -Path b -Destination c", "cd  a; cd .. ; copy  b -t c"),
+            ("a @b c@d $? e^ 'f''g' 2>&1", r"a $b c@d $? e^ 'f'\''g' 2>&1"),
+            ("if ($env:A) { return; }", "echo; echo $(: $A); echo $( echo; )"),
+            ("$env:A = 'b' + c; $x = $env:A", "unset A;: b + c; echo $x ; : $A"),
+            ("ri a -Confirm:$false", "ri a -Confirm "),
         ] {
             assert_eq!(Translation::of(text).unwrap_or_default(), posix, "{text}");
         }
         for text in [
-            "$x.a()", "[a]::b(c)", "a & b", "a )", "a (b", "a (b}", "'a''b'", "a'b'", "'a'b", "'a",
+            "$x.a()", "[a]::b(c)", "a & b", "a )", "a (b", "a (b}", "a'b'", "'a'b", "'a",
             "\"a\"\"b\"", "\"$a:b\"", "\"`a\"", "a <b", "a *>&1", "\u{2018}a\u{2019}",
             "'a\u{201c}'", "a \u{2013}b", "a @'\nb",
         ] {
