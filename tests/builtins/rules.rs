@@ -185,7 +185,12 @@ async fn what_may_be_excepted_is_asked_about() {
         "{ type: rule, deny: no, commands: ['rm -r'], except: { files: [build] } }
         - rm -rf build
         ask find . -name build | xargs rm -rf
+        - find . -name build -print0 | xargs -0 rm -rf
+        ask find . -name build -print0 | xargs -0 -a f rm -rf
+        ask find . -name build -print0 | cat - f | xargs -0 rm -rf
         deny xargs rm -rf /etc
+        { type: rule, deny: no, commands: [x] }
+        - curl u; php -l $f
         { type: rule, deny: no, commands: [curl], files: ['*://**', '!http://localhost'] }
         - curl http://localhost:80/x
         ask curl \"http://localhost:$PORT/x\"

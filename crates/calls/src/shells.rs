@@ -399,6 +399,12 @@ fn interpreter<'w>(name: &str, mut words: &'w [Word]) -> Inner<'w> {
     if has_word(words, language.interactive) {
         return Inner::Input;
     }
+    // It only checks the code.
+    if let [check, ..] = words
+        && matches!((name, &*check.text), ("php", "-l") | ("ruby", "-c") | ("node", "--check"))
+    {
+        return Inner::Nothing;
+    }
     // Whether the options are known so far, and whether the next word may be the value of one.
     let (mut is_sure, mut may_be_value) = (true, false);
     while let [word, behind @ ..] = words {

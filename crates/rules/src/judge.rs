@@ -223,7 +223,8 @@ impl<'c> Case<'c> {
             return Fit::No;
         }
         let mut fit = Fit::No;
-        if given.command.frame.more && given.may_have_targets() {
+        let are_added = mentions.iter().any(|mention| mention.is_added);
+        if given.command.frame.more && given.may_have_targets() && !are_added {
             fit = Fit::Unknown(shown(given));
         }
         for mention in mentions {

@@ -40,6 +40,8 @@ pub(super) struct Mention {
     pub(super) descends: bool,
     /// The name of what is touched below it, if not everything is: `id_*`.
     pub(super) wanted: Option<String>,
+    /// Whether it is among all words that another program adds: what `find` gives to `xargs` as it is.
+    pub(super) is_added: bool,
 }
 
 /// Returns the files that commands mention.
@@ -49,10 +51,11 @@ pub(super) fn of_commands(
 ) -> Checked<Vec<Mention>> {
     let (mut mentions, mut search) = (Vec::new(), None);
     for (at, given) in commands.iter().enumerate() {
-        let (place, own) = (&places[at], Search::of(given));
+        let (place, own) = (&places[at], Search::of(given, at));
         let descends = descends(given);
         let (before, own_search, mentions) = (search.as_ref(), own.as_ref(), &mut mentions);
-        Finder { given, at, place, before, own_search, descends, mentions }.add_all()?;
+        let outer = commands[..at].last();
+        Finder { given, outer, at, place, before, own_search, descends, mentions }.add_all()?;
         search = own.or(search);
     }
     Ok(mentions)
@@ -61,6 +64,8 @@ pub(super) fn of_commands(
 /// A `find`.
 struct Search<'f, 'c> {
     given: &'f Arguments<'c>,
+    /// The number of its command.
+    at: usize,
     /// The patterns of what it acts on.
     patterns: Vec<String>,
     /// Whether it names `.git`, to leave it out.
@@ -69,13 +74,13 @@ struct Search<'f, 'c> {
 
 impl<'f, 'c> Search<'f, 'c> {
     /// Returns the search that a command is.
-    fn of(given: &'f Arguments<'c>) -> Option<Self> {
+    fn of(given: &'f Arguments<'c>, at: usize) -> Option<Self> {
         if given.program.as_deref() != Some("find") {
             return None;
         }
         let words = &given.command.words[1..];
         let leaves_git_out = words.iter().any(names_git);
-        Some(Self { given, patterns: acted_on(words), leaves_git_out })
+        Some(Self { given, at, patterns: acted_on(words), leaves_git_out })
     }
 
     /// Returns the directories that it begins in: the operands before its first test.
@@ -93,6 +98,8 @@ impl<'f, 'c> Search<'f, 'c> {
 
 struct Finder<'f, 'c> {
     given: &'f Arguments<'c>,
+    /// The command before it, which may run it.
+    outer: Option<&'f Arguments<'c>>,
     at: usize,
     place: &'f Place<'f>,
     /// The `find` before it, which may run it, or from which `xargs` may get words for it.
@@ -171,12 +178,20 @@ impl Finder<'_, '_> {
             && command.frame.pipeline == search.given.command.frame.pipeline
         {
             // `xargs` adds what was found at the end.
+            let start = self.mentions.len();
             let mut whole = command.clone();
             whole.words.push(Word::unknown("{}"));
             for used in uses(&Arguments::of(&whole)) {
                 if used.text == "{}" {
                     self.add_found(search, &used.with_text(""))?;
                 }
+            }
+            // Nothing but `xargs` stands between the two, which reads no file, and no name is divided.
+            let are_all = self.at == search.at + 2
+                && search.given.has("-print0")
+                && self.outer.is_some_and(|xargs| !xargs.command.words.iter().any(may_read_file));
+            for mention in &mut self.mentions[start..] {
+                mention.is_added = are_all;
             }
         }
         if program == "apply_patch" {
@@ -305,6 +320,11 @@ impl Finder<'_, '_> {
         self.mentions.push(mention);
         Ok(())
     }
+}
+
+/// Returns whether a word may be the option `-a FILE` of `xargs`.
+fn may_read_file(word: &Word) -> bool {
+    word.text.starts_with('-') && word.text.contains('a') || !word.is_known()
 }
 
 /// Returns whether a part of a word is `.git`, and not only begins so, as `.github` does.

@@ -274,9 +274,6 @@ impl<'t> Translation<'t> {
                     return None;
                 }
             }
-            '$' if self.rest().starts_with("$ ") || self.rest().starts_with("$\"") => {
-                self.write(1, "\\$");
-            }
             '$' => self.variable()?,
             '`' => {
                 let escaped = self.rest()[1..].chars().next()?;
