@@ -188,6 +188,8 @@ async fn what_may_be_excepted_is_asked_about() {
         - find . -name build -print0 | xargs -0 rm -rf
         ask find . -name build -print0 | xargs -0 -a f rm -rf
         ask find . -name build -print0 | cat - f | xargs -0 rm -rf
+        ask find . -name build -printf '/' -print0 | xargs -0 rm -rf
+        ask find . -name build -print0 | xargs -0 rm -rf < f
         deny xargs rm -rf /etc
         { type: rule, deny: no, commands: [x] }
         - curl u; php -l $f

@@ -13,7 +13,7 @@ use crate::names::{CHANGING_CODE, SINKS};
 use hookexec_calls::place::{Place, is_dir};
 use hookexec_calls::shell::add_words;
 use hookexec_calls::tools::patch;
-use hookexec_calls::{Certainty, Hidden, Word, is_interpreter};
+use hookexec_calls::{Certainty, Hidden, Redirection, Word, is_interpreter};
 use hookexec_files::glob::has_part;
 
 /// A word of a call that may be a file.
@@ -188,7 +188,8 @@ impl Finder<'_, '_> {
             }
             // Nothing but `xargs` stands between the two, which reads no file, and no name is divided.
             let are_all = self.at == search.at + 2
-                && search.given.has("-print0")
+                && prints_only_names(&search.given.command.words)
+                && !command.redirections.iter().any(Redirection::is_input)
                 && self.outer.is_some_and(|xargs| !xargs.command.words.iter().any(may_read_file));
             for mention in &mut self.mentions[start..] {
                 mention.is_added = are_all;
@@ -320,6 +321,14 @@ impl Finder<'_, '_> {
         self.mentions.push(mention);
         Ok(())
     }
+}
+
+/// Returns whether a `find` prints the names of what it finds, with a zero byte behind each, and nothing else.
+fn prints_only_names(words: &[Word]) -> bool {
+    let mut others = words.iter().filter(|word| word.text != "-print0");
+    let prints_more =
+        others.any(|word| has_part(&word.text, &["print", "-ls", "-fls", "files0", "exec"]));
+    words.iter().any(|word| word.text == "-print0") && !prints_more
 }
 
 /// Returns whether a word may be the option `-a FILE` of `xargs`.
