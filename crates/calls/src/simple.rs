@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 impl SimpleCommand {
     /// Returns the name of the program; nothing without one.
-    fn program(&self) -> String {
+    pub(super) fn program(&self) -> String {
         base_name(self.words.first().map_or("", |program| &program.text))
     }
 

@@ -100,12 +100,12 @@ impl Implied {
                 }
             }
             for one in &assigned {
-                if exported.contains(name_of(one)) && self.takes(1) {
+                if exported.contains(variable_of(one)) && self.takes(1) {
                     command.assignments.push(unsure(one));
                 }
             }
             for name in exported_names(command) {
-                exported.insert(name_of(name).to_owned());
+                exported.insert(variable_of(name).to_owned());
                 if name.text.contains('=') {
                     assigned.push(name.clone());
                 }
@@ -283,7 +283,7 @@ fn exported_names(command: &SimpleCommand) -> &[Word] {
 }
 
 /// Returns the name of the variable that is exported or assigned.
-fn name_of(word: &Word) -> &str {
+fn variable_of(word: &Word) -> &str {
     word.text.split(['=', '+']).next().unwrap_or_default()
 }
 

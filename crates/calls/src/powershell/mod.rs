@@ -5,7 +5,6 @@ mod translation;
 use super::command::{Frame, Hidden, SimpleCommand, Word, are_known, line_of};
 use super::names::POWERSHELL_RUNNERS;
 use super::reader::Found;
-use super::simple::base_name;
 use translation::Translation;
 
 impl Found {
@@ -21,8 +20,7 @@ impl Found {
             return None;
         }
         for command in read {
-            let name = base_name(command.words.first().map_or("", |program| &program.text));
-            if let Some(program) = equal_program(&name) {
+            if let Some(program) = equal_program(&command.program()) {
                 let mut equal = command.clone();
                 equal.words[0] = Word::known(program);
                 self.commands.push(equal);
@@ -60,8 +58,8 @@ fn is_option_for_text(word: &Word) -> bool {
 /// Returns whether a command runs a text or a method that is not read, or moves the shell or sets a variable
 /// within a block.
 fn runs_anything(command: &SimpleCommand) -> bool {
-    let Some((program, arguments)) = command.words.split_first() else { return false };
-    match &*base_name(&program.text) {
+    let arguments = command.words.get(1..).unwrap_or_default();
+    match &*command.program() {
         "cd" | "pushd" | "popd" | "export" | "unset" => command.frame.substituted,
         // As another user.
         "start-process" => arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-verb")),
@@ -71,7 +69,7 @@ fn runs_anything(command: &SimpleCommand) -> bool {
     }
 }
 
-/// Returns another program that does what one of PowerShell does.
+/// Returns the program of the tables that does the same as one of PowerShell.
 fn equal_program(name: &str) -> Option<&'static str> {
     Some(match name {
         "ni" => "new-item",

@@ -94,7 +94,7 @@ impl<'t> Translation<'t> {
             && let Some((key, value)) = rest.split_once('=')
             && !key.contains(|one: char| !one.is_alphanumeric() && !" _-.'\"".contains(one))
         {
-            // A text may be a file, and another value a command: `@{ Path = 'x' }`.
+            // A text in quotes may name a file. Any other value is read as a command.
             let value = value.trim_start();
             self.at += rest.len() - value.len();
             self.begins = !value.starts_with(['\'', '"']);
@@ -141,7 +141,7 @@ impl<'t> Translation<'t> {
             {
                 self.write(length, option);
             }
-            // All that a command prints goes into a file.
+            // `*> x` is `> x`.
             '*' if rest.starts_with("*>") => self.at += 1,
             '#' if self.is_before_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
             '&' if rest.starts_with("&&") => {
@@ -318,7 +318,7 @@ impl<'t> Translation<'t> {
         Some(())
     }
 
-    /// Opens a bracket, behind the name of a method only if that is in the list.
+    /// Opens a bracket. A method whose name stands before it must be in the list.
     fn open(&mut self, letter: char) -> Option<()> {
         let before = &self.text[..self.at];
         let plain = before.trim_end_matches(|one: char| one.is_ascii_alphanumeric() || one == '_');
@@ -329,7 +329,7 @@ impl<'t> Translation<'t> {
         if is_method && (is_variable || !POWERSHELL_METHODS.contains(&&*name)) {
             return None;
         }
-        // Only in an expression it belongs to what stands before it.
+        // In a command it begins a word of its own.
         if self.expression.is_none() && !name.is_empty() {
             self.posix.push(' ');
         }
@@ -421,8 +421,8 @@ impl<'t> Translation<'t> {
     }
 }
 
-/// Returns the program that a name of PowerShell is for a POSIX shell, which has another meaning for it, or that
-/// moves the shell.
+/// Returns the name to write for one that the reader takes for something else, or does not know as a step to
+/// another directory.
 fn program_of_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "%" | "foreach" => "foreach-object",
