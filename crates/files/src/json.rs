@@ -310,18 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_is_read_once() {
-        // Read level by level, this document would be read a hundred times over.
-        let deep = |levels: usize| {
-            let text =
-                format!("{}\"{}\"{}", "[".repeat(levels), "x".repeat(1 << 20), "]".repeat(levels));
-            let started = std::time::Instant::now();
-            assert!(parse_json(&text).is_ok());
-            started.elapsed()
-        };
-        let fastest = |levels| (0..5).map(|_| deep(levels)).min().unwrap();
-        let (flat, nested) = (fastest(1), fastest(127));
-        assert!(nested < flat * 20, "{flat:?} {nested:?}");
+    fn each_value_is_read_once() {
+        // Read level by level, the values would be counted a hundred times over.
+        let items = "0,".repeat(MAX_VALUES - 200) + "0";
+        let text = "[".repeat(127) + &items + &"]".repeat(127);
+        assert!(parse_json(&text).is_ok());
     }
 
     #[test]
