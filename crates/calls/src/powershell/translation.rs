@@ -17,6 +17,8 @@ pub(super) struct Translation<'t> {
     is_quiet: bool,
     /// Where the expression begins that stands in the place of a command.
     expression: Option<usize>,
+    /// Where the last keyword ends.
+    keyword: Option<usize>,
     /// The brackets and quotes that are open.
     open: Vec<Open>,
 }
@@ -37,8 +39,8 @@ impl<'t> Translation<'t> {
     /// whose meaning is not known.
     pub(super) fn of(text: &'t str) -> Option<String> {
         let (posix, open) = (String::new(), Vec::new());
-        let (begins, is_quiet, expression) = (true, false, None);
-        let mut new = Self { text, at: 0, posix, begins, is_quiet, expression, open };
+        let (begins, is_quiet, expression, keyword) = (true, false, None, None);
+        let mut new = Self { text, at: 0, posix, begins, is_quiet, expression, keyword, open };
         while let Some(letter) = new.rest().chars().next() {
             if matches!(new.open.last(), Some(Open { end: '"' | ' ' | '@', .. })) {
                 new.quoted(letter)?;
@@ -114,6 +116,7 @@ impl<'t> Translation<'t> {
         if POWERSHELL_KEYWORDS.contains(&&*name) && !is_piped {
             // A condition, a block or a command follows.
             self.write(word.len(), "echo;");
+            self.keyword = Some(self.posix.len());
             self.begins = true;
             return true;
         }
@@ -339,12 +342,12 @@ impl<'t> Translation<'t> {
             _ => ']',
         };
         // Behind `param(...)` and `[CmdletBinding()]`, as behind a block, a command may follow in the line.
-        let plain = self.posix.trim_end().trim_end_matches("echo").trim_end();
-        let is_behind_keyword = plain.ends_with("echo;");
+        let start = self.expression.unwrap_or(self.posix.len());
+        let is_behind_keyword = self.keyword == Some(self.posix[..start].trim_end().len());
         let is_table = letter == '{' && before.ends_with('@');
         let ends_command = match letter {
             '{' => !is_table,
-            '[' => self.posix.ends_with("echo "),
+            '[' => &self.posix[start..] == "echo ",
             _ => is_behind_keyword,
         };
         self.push(end, is_table, ends_command);
@@ -494,6 +497,7 @@ mod tests {
             ("if ($env:A) { return; }", "echo; echo $(: $A); echo $( echo; )"),
             ("$env:A = 'b' + c; $x = $env:A", "unset A;: b + c; echo $x ; : $A"),
             ("ri a -Confirm:$false", "ri a -Confirm "),
+            ("echo; (a) b; echo [c] d", "echo; echo $(a) b; echo $(echo c) d"),
         ] {
             assert_eq!(Translation::of(text).unwrap_or_default(), posix, "{text}");
         }
