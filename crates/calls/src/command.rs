@@ -253,8 +253,6 @@ pub struct Frame {
     pub wrappers: Vec<String>,
     /// Whether words that are not known are added at its end, as by `xargs`.
     pub more: bool,
-    /// Whether another shell reads it, which may not have the variables of the first.
-    pub other_shell: bool,
     /// Whether a substitution stands around it.
     pub(super) substituted: bool,
     /// The redirections for the input of the program that runs it.

@@ -196,7 +196,7 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
     let mut found = Vec::new();
     for command in commands {
         let mut words = command.assignments.iter().chain(&command.words);
-        if command.frame.other_shell || words.all(Word::is_known) {
+        if words.all(Word::is_known) {
             found.push(command.clone());
             continue;
         }

@@ -1,9 +1,6 @@
-//! Texts for a shell: their words, and words quoted for it.
+//! Texts for a shell: what expansions and lists in braces stand in them, and words quoted for it.
 //!
 //! The reader expands nothing: a word that a shell would expand keeps its text and is marked.
-
-use std::collections::BTreeSet;
-use std::str::Chars;
 
 use hookexec_files::text::name_length;
 
@@ -170,55 +167,6 @@ pub fn without_braces(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-/// Adds the words of `command` to `words`, and those of the texts in quotes, four levels deep: each may be a
-/// path.
-pub fn add_words(command: &str, words: &mut BTreeSet<String>) {
-    add_quoted_words(&without_outputs(command), 4, words);
-}
-
-/// Adds the words of a text between blanks and operators; a name with a blank in quotes stays whole. A
-/// text in quotes may be a command itself.
-fn add_quoted_words(text: &str, depth: usize, words: &mut BTreeSet<String>) {
-    let mut word = String::new();
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => word.extend(letters.next()),
-            '\'' | '"' | '`' => {
-                let inside = up_to(letter, &mut letters);
-                if depth > 0
-                    && inside.contains(|letter| is_separator(letter) || "'\"\\".contains(letter))
-                {
-                    add_quoted_words(&inside, depth - 1, words);
-                }
-                word.push_str(&inside);
-            }
-            letter if is_separator(letter) || letter == ')' => {
-                words.insert(std::mem::take(&mut word));
-            }
-            _ => word.push(letter),
-        }
-    }
-    words.insert(word);
-}
-
-/// Returns the text up to a quote. A backslash before the quote takes its meaning.
-fn up_to(quote: char, letters: &mut Chars<'_>) -> String {
-    let mut inside = String::new();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' if quote != '\'' => inside.extend(letters.next()),
-            letter if letter == quote => break,
-            _ => inside.push(letter),
-        }
-    }
-    inside
-}
-
-fn is_separator(letter: char) -> bool {
-    letter.is_whitespace() || matches!(letter, ';' | '|' | '&' | '<' | '>' | '(')
 }
 
 #[cfg(test)]

@@ -205,6 +205,11 @@ fn is_plain_setting(text: &str) -> bool {
     }
 }
 
+/// Returns whether an argument of `alias` or `hash` may define a name.
+fn is_definition(word: &Word) -> bool {
+    !word.is_known() || word.text.contains('=') || word.text.starts_with("-p")
+}
+
 /// Returns the code that a call of the program `name` runs, if it is a shell, one of its builtins or an
 /// interpreter.
 pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
@@ -226,6 +231,8 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
         ("source" | ".", []) => Inner::Nothing,
         ("source" | ".", [script, ..]) if is_settings(script) => Inner::Nothing,
         ("source" | ".", [script, ..]) => file(script, true),
+        // They give a program another name.
+        ("alias" | "hash", _) if words.iter().any(is_definition) => Inner::Unknown,
         ("shopt", _) if !are_known(words) || has_word(words, &["expand_aliases"]) => Inner::Unknown,
         _ if is_shell(name) => shell_code(words),
         _ if is_interpreter(name) => interpreter(name, words),

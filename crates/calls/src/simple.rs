@@ -268,7 +268,7 @@ impl Found {
     /// Adds the commands of a text that a program runs.
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let stays = STAYING.contains(&inner.program());
-        let frame = Frame { more: false, other_shell: inner.other_shell || !stays, ..inner };
+        let frame = Frame { more: false, ..inner };
         let is_read = if stays {
             self.text(text, &frame).is_ok()
         } else {

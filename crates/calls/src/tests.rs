@@ -224,6 +224,9 @@ fn what_may_run_other_commands_is_marked() {
         "sudo $x rm",
         "timeout --foo 5 rm",
         "alias ls=rm",
+        "alias ls=",
+        "hash ls=rm",
+        "hash -p rm ls",
         "xargs sh -c",
         "xargs -I% sh -c 'x %'",
         "xargs ssh -p 22 host",
@@ -537,8 +540,15 @@ fn a_text_for_powershell_is_read() {
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
-    for text in ["a (b", "iex a", "x | foreach-object Delete", "if (a) { cd b }", "start a -Verb b"]
-    {
+    for text in [
+        "a (b",
+        "iex a",
+        "x | foreach-object Delete",
+        "if (a) { cd b }",
+        "start a -Verb b",
+        "sal a b",
+        "ni Alias:a -Value b",
+    ] {
         assert_eq!(read(text), ["? !"], "{text}");
     }
 }

@@ -65,8 +65,14 @@ fn runs_anything(command: &SimpleCommand) -> bool {
         "start-process" => arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-verb")),
         // A word that is no block is the name of a method.
         "foreach-object" => arguments.iter().any(|word| !word.text.starts_with(['$', '-'])),
-        name => POWERSHELL_RUNNERS.contains(&name),
+        name => POWERSHELL_RUNNERS.contains(&name) || arguments.iter().any(is_name_of_program),
     }
+}
+
+/// Returns whether a word stands for an alias or a function: `alias:rm`.
+fn is_name_of_program(word: &Word) -> bool {
+    let text = word.text.to_ascii_lowercase();
+    text.starts_with("alias:") || text.starts_with("function:")
 }
 
 /// Returns the program of the tables that does the same as one of PowerShell.
@@ -74,6 +80,7 @@ fn equal_program(name: &str) -> Option<&'static str> {
     Some(match name {
         "ni" => "new-item",
         "ac" => "add-content",
+        "type" => "get-content",
         "ri" | "del" | "erase" | "rd" | "rmdir" => "remove-item",
         "copy-item" | "copy" | "cpi" => "cp",
         "move-item" | "move" | "mi" | "rename-item" | "ren" | "rni" => "mv",

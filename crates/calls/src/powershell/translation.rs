@@ -139,14 +139,17 @@ impl<'t> Translation<'t> {
             }
             ' ' | '\t' => self.copy(1),
             '`' if rest.starts_with("`\n") => self.write(2, " "),
+            // Behind it quotes mean nothing.
+            '-' if rest.starts_with("--%") => return None,
             '-' if self.is_before_word()
                 && let Some((length, option)) = self.parameter() =>
             {
                 self.write(length, option);
             }
+            '*' if rest.starts_with("*>&1") => self.write(4, "2>&1"),
             // `*> x` is `> x`.
             '*' if rest.starts_with("*>") => self.at += 1,
-            '#' if self.is_before_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
+            '#' if self.is_before_comment() => self.at += rest.find('\n').unwrap_or(rest.len()),
             '&' if rest.starts_with("&&") => {
                 self.copy(2);
                 self.begin_command();
@@ -165,6 +168,15 @@ impl<'t> Translation<'t> {
             '\\' => self.write(1, "/"),
             '$' => self.variable()?,
             '@' if self.is_before_word() => self.at_sign()?,
+            '[' if self.is_wildcard() => {
+                let length = rest.find(']')?;
+                if rest[1..length]
+                    .contains(|one: char| !one.is_ascii_alphanumeric() && !"-._".contains(one))
+                {
+                    return None;
+                }
+                self.copy(length + 1);
+            }
             '(' | '{' | '[' => self.open(letter)?,
             ')' | '}' | ']' => {
                 let open = self.open.pop()?;
@@ -228,6 +240,19 @@ impl<'t> Translation<'t> {
     fn is_before_word(&self) -> bool {
         let before = self.text[..self.at].chars().next_back().unwrap_or(' ');
         before.is_ascii_whitespace() || "=,;|([{:!+".contains(before)
+    }
+
+    /// Returns whether a comment may begin here: within a word a `#` is a letter.
+    fn is_before_comment(&self) -> bool {
+        let before = self.text[..self.at].chars().next_back().unwrap_or(' ');
+        before.is_ascii_whitespace() || ";|({".contains(before)
+    }
+
+    /// Returns whether a `[` here is a part of an argument, and no index.
+    fn is_wildcard(&self) -> bool {
+        let before = &self.text[..self.at];
+        let plain = before.trim_end_matches(|one: char| one.is_ascii_alphanumeric() || one == '_');
+        self.expression.is_none() && !plain.ends_with('$') && !before.ends_with([')', ']', '}'])
     }
 
     fn is_behind_option(&self) -> bool {
@@ -304,6 +329,10 @@ impl<'t> Translation<'t> {
     /// Reads a list, a table, a text over lines, or a variable whose value are several words.
     fn at_sign(&mut self) -> Option<()> {
         let rest = self.rest();
+        if rest.starts_with("@'\n'@") || rest.starts_with("@\"\n\"@") {
+            self.write(5, "''");
+            return Some(());
+        }
         if let Some(inside) = rest.strip_prefix("@'\n") {
             let (text, _) = inside.split_once("\n'@")?;
             return self.literal(text, text.len() + 6);
@@ -327,8 +356,8 @@ impl<'t> Translation<'t> {
         let plain = before.trim_end_matches(|one: char| one.is_ascii_alphanumeric() || one == '_');
         let name = before[plain.len()..].to_ascii_lowercase();
         let is_variable = plain.ends_with('$');
-        let is_method =
-            letter == '(' && !name.is_empty() && plain.trim_end_matches('$').ends_with(['.', ':']);
+        let object = plain.trim_end_matches('$');
+        let is_method = letter == '(' && (object.ends_with('.') || object.ends_with("::"));
         if is_method && (is_variable || !POWERSHELL_METHODS.contains(&&*name)) {
             return None;
         }
@@ -497,14 +526,16 @@ mod tests {
             ("if ($env:A) { return; }", "echo; echo $(: $A); echo $( echo; )"),
             ("$env:A = 'b' + c; $x = $env:A", "unset A;: b + c; echo $x ; : $A"),
             ("ri a -Confirm:$false", "ri a -Confirm "),
-            ("echo; (a) b; echo [c] d", "echo; echo $(a) b; echo $(echo c) d"),
+            ("a @'\n'@; b @\"\n\"@", "a ''; b ''"),
+            ("a b[c-d] [.]e $f[0] *>&1;#g", "a b[c-d] [.]e $f $(echo 0) 2>&1;"),
+            ("echo; (a) b; echo [c] d", "echo; echo $(a) b; echo [c] d"),
         ] {
             assert_eq!(Translation::of(text).unwrap_or_default(), posix, "{text}");
         }
         for text in [
             "$x.a()", "[a]::b(c)", "a & b", "a )", "a (b", "a (b}", "a'b'", "'a'b", "'a",
-            "\"a\"\"b\"", "\"$a:b\"", "\"`a\"", "a <b", "a *>&1", "\u{2018}a\u{2019}",
-            "'a\u{201c}'", "a \u{2013}b", "a @'\nb",
+            "\"a\"\"b\"", "\"$a:b\"", "\"`a\"", "a <b", "\u{2018}a\u{2019}", "'a\u{201c}'",
+            "a \u{2013}b", "a @'\nb", "a b=#c", "a --% '", "$a.('b')()", "a [b c]",
         ] {
             assert_eq!(Translation::of(text), None, "{text}");
         }

@@ -30,7 +30,7 @@ const LIMITS: &str = "ulimit -t 1; ulimit -f 64; ulimit -v 1000000; ulimit -u 40
 const SHELLS: [&str; 6] = ["dash", "busybox", "zsh", "bash", "mksh", "yash"];
 
 /// Texts that others are made of. Most of them ran something that some reader did not see.
-const SEEDS: [&str; 133] = [
+const SEEDS: [&str; 134] = [
     "echo x",
     "true && echo y",
     "echo 'a b' \"c d\"",
@@ -87,6 +87,7 @@ const SEEDS: [&str; 133] = [
     "function f { canary; }; f",
     "echo() { canary; }; echo x",
     "alias echo=canary\necho x",
+    "alias echo=cax+=nary\necho x & echo {canary,x}",
     "coproc canary",
     "coproc X { canary; }",
     "time canary",
