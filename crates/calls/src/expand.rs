@@ -260,8 +260,8 @@ fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
             readings.push(vec![&text]);
         }
         for parts in readings {
-            let Some(words) = words_from(&parts) else { return own };
-            lists.push(words);
+            // One value may be known, and another not.
+            lists.push(words_from(&parts).unwrap_or_else(|| vec![word.clone()]));
         }
     }
     // An empty word names nothing.
