@@ -1,7 +1,7 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
 use super::history::History;
-use super::names::FETCHERS;
+use super::names::{FETCHERS, POWERSHELL_RUNNERS};
 use super::reader::LONGEST;
 use super::shells::is_shell;
 use crate::shell::unquoted;
@@ -152,8 +152,10 @@ impl Hidden {
             }
         }
         // A shell may take what it runs from a pipe, a file or the network.
-        let fetches = words.iter().any(|word| FETCHERS.contains(&&**word));
-        if (fetches || text.contains(['|', '<'])) && words.iter().any(|word| is_shell(word)) {
+        let fetches = has_in_any_case(&words, FETCHERS);
+        let runs_text =
+            words.iter().any(|word| is_shell(word)) || has_in_any_case(&words, POWERSHELL_RUNNERS);
+        if (fetches || text.contains(['|', '<'])) && runs_text {
             return Self::Anything;
         }
         // A mark that there are several commands.
@@ -194,6 +196,11 @@ pub(super) fn has_word(words: &[Word], texts: &[&str]) -> bool {
 /// Returns whether the program gets exactly these words.
 pub(super) fn are_known(words: &[Word]) -> bool {
     words.iter().all(Word::is_known)
+}
+
+/// Returns whether one of the words is in a list of names in small letters.
+fn has_in_any_case(words: &[String], list: &[&str]) -> bool {
+    words.iter().any(|word| list.contains(&&*word.to_ascii_lowercase()))
 }
 
 /// Returns whether a letter may be one of a word that stands in a text.

@@ -40,7 +40,7 @@ pub use reader::{LONGEST, commands_of_text};
 pub use shells::{is_interpreter, is_shell};
 pub use simple::base_name;
 pub use surroundings::Surroundings;
-pub use wrappers::{before_subcommand, finds_empty, runs_commands};
+pub use wrappers::{before_subcommand, runs_commands};
 
 use std::collections::HashMap;
 use std::ffi::OsString;

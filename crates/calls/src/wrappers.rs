@@ -7,10 +7,6 @@ use crate::shell::{SUBSTITUTED, quoted};
 
 include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 
-/// Words of `find` that turn the next test around, or act before it.
-const BEFORE_TESTS: [&str; 9] =
-    ["!", "-not", "-delete", "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf"];
-
 /// The code or the commands that a program runs beside itself.
 pub(super) enum Inner<'w> {
     Nothing,
@@ -227,21 +223,6 @@ fn searched<'w>(row: &Row, words: &'w [Word]) -> Inner<'w> {
         true if row.runs_input(words) => Inner::Input,
         true => Inner::Nothing,
     }
-}
-
-/// Returns whether all that a `find` acts on is empty.
-pub fn finds_empty(words: &[Word]) -> bool {
-    for word in words {
-        if !word.is_known() || matches!(&*word.text, "-o" | "-or" | ",") {
-            return false;
-        }
-    }
-    for word in words {
-        if word.text == "-empty" || BEFORE_TESTS.contains(&&*word.text) {
-            return word.text == "-empty";
-        }
-    }
-    false
 }
 
 /// Returns the command that begins with the value of an option, or behind it.

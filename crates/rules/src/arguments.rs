@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use super::table::Row;
-use hookexec_calls::{
-    SimpleCommand, Word, base_name, before_subcommand, finds_empty, is_interpreter,
-};
+use hookexec_calls::{SimpleCommand, Word, base_name, before_subcommand, is_interpreter};
+
+/// Words of `find` that turn the next test around, or act before it.
+const BEFORE_TESTS: [&str; 9] =
+    ["!", "-not", "-delete", "-exec", "-execdir", "-ok", "-okdir", "-printf", "-fprintf"];
 
 /// The arguments of a command.
 #[derive(Debug)]
@@ -313,4 +315,19 @@ pub(super) fn program_name(word: &Word) -> Option<String> {
     let is_odd =
         last.contains(|letter: char| !letter.is_ascii_alphanumeric() && !"._-".contains(letter));
     if last.is_empty() || is_odd { None } else { Some(base_name(last)) }
+}
+
+/// Returns whether all that a `find` acts on is empty.
+fn finds_empty(words: &[Word]) -> bool {
+    for word in words {
+        if !word.is_known() || matches!(&*word.text, "-o" | "-or" | ",") {
+            return false;
+        }
+    }
+    for word in words {
+        if word.text == "-empty" || BEFORE_TESTS.contains(&&*word.text) {
+            return word.text == "-empty";
+        }
+    }
+    false
 }

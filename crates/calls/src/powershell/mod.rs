@@ -65,14 +65,17 @@ fn runs_anything(command: &SimpleCommand) -> bool {
         "start-process" => arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-verb")),
         // A word that is no block is the name of a method.
         "foreach-object" => arguments.iter().any(|word| !word.text.starts_with(['$', '-'])),
-        name => POWERSHELL_RUNNERS.contains(&name) || arguments.iter().any(is_name_of_program),
+        "set-item" | "si" | "new-item" | "ni" | "set-content" | "sc" => {
+            arguments.iter().any(is_of_shell)
+        }
+        name => POWERSHELL_RUNNERS.contains(&name),
     }
 }
 
-/// Returns whether a word stands for an alias or a function: `alias:rm`.
-fn is_name_of_program(word: &Word) -> bool {
+/// Returns whether a word stands for an alias, a function or a variable of the environment: `alias:rm`.
+fn is_of_shell(word: &Word) -> bool {
     let text = word.text.to_ascii_lowercase();
-    text.starts_with("alias:") || text.starts_with("function:")
+    matches!(text.split_once(':'), Some(("alias" | "function" | "env", _)))
 }
 
 /// Returns the program of the tables that does the same as one of PowerShell.

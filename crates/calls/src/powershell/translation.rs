@@ -88,8 +88,10 @@ impl<'t> Translation<'t> {
             return false;
         }
         self.begins = false;
-        if rest.starts_with("& ") {
-            self.at += 2;
+        // The operator that runs what the next word names.
+        if rest.starts_with(['&', '.']) && rest[1..].starts_with([' ', '\'', '"']) {
+            self.at += 1 + rest[1..].len() - rest[1..].trim_start_matches(' ').len();
+            self.begins = self.rest().starts_with(|one: char| one.is_ascii_alphanumeric());
             return true;
         }
         if matches!(self.open.last(), Some(open) if open.is_table)
@@ -132,7 +134,9 @@ impl<'t> Translation<'t> {
     fn plain(&mut self, letter: char) -> Option<()> {
         let rest = self.rest();
         match letter {
-            ' ' if self.expression.is_some() && rest.starts_with(" in ") => {
+            ' ' if self.expression.is_some()
+                && matches!(rest.get(..4), Some(word) if word.eq_ignore_ascii_case(" in ")) =>
+            {
                 // A command may print the items of a loop.
                 self.write(" in ".len(), ";");
                 self.begin_command();
@@ -238,8 +242,8 @@ impl<'t> Translation<'t> {
 
     /// Returns whether a word, or a part of one that may have quotes, begins here.
     fn is_before_word(&self) -> bool {
-        let before = self.text[..self.at].chars().next_back().unwrap_or(' ');
-        before.is_ascii_whitespace() || "=,;|([{:!+".contains(before)
+        let before = self.posix.chars().next_back().unwrap_or(' ');
+        before.is_ascii_whitespace() || "=;|(!+".contains(before)
     }
 
     /// Returns whether a comment may begin here: within a word a `#` is a letter.
@@ -395,19 +399,24 @@ impl<'t> Translation<'t> {
     fn assign(&mut self) {
         self.at += 1;
         let start = self.expression.take().unwrap_or_default();
-        let variable = self.posix[start..].split_once(' ').unwrap_or_default().1;
-        let name = variable.trim_end_matches(['+', ' ']).trim_start_matches('$');
-        let is_of_environment =
-            !name.is_empty() && name.bytes().all(|one| one.is_ascii_uppercase() || one == b'_');
+        let written = self.posix[start..].split_once(' ').unwrap_or_default().1.to_owned();
+        let value = self.rest().trim_start();
         (self.begins, self.is_quiet) = (true, true);
-        if !is_of_environment {
+        let mut names = Vec::new();
+        for word in written.split_whitespace() {
+            names.extend(variable_of_environment(word));
+        }
+        if names.is_empty() {
             self.posix.push(';');
             return;
         }
-        let value = self.rest().trim_start();
-        let is_plain = is_one_literal(value) && !variable.contains('+');
-        let set = if is_plain { format!("export {name}=") } else { format!("unset {name};") };
         self.posix.truncate(start);
+        let is_plain = is_one_literal(value) && written.trim_end() == format!("${}", names[0]);
+        let set = if is_plain {
+            format!("export {}=", names[0])
+        } else {
+            format!("unset {};", names.join(" "))
+        };
         self.write(self.rest().len() - value.len(), &set);
         (self.begins, self.is_quiet) = (!is_plain, !is_plain);
     }
@@ -469,6 +478,13 @@ fn program_of_name(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the name of a variable of the environment, which has large letters.
+fn variable_of_environment(word: &str) -> Option<&str> {
+    let name = word.strip_prefix('$')?.trim_end_matches(['+', '?']);
+    let is_large = |one: u8| one.is_ascii_uppercase() || one.is_ascii_digit() || one == b'_';
+    if name.is_empty() || !name.bytes().all(is_large) { None } else { Some(name) }
+}
+
 /// Returns whether a text begins with a text in quotes or a number, and nothing is added to it.
 fn is_one_literal(text: &str) -> bool {
     let value = text.split(['\n', ';', '}', ')']).next().unwrap_or_default().trim();
@@ -526,6 +542,11 @@ mod tests {
             ("if ($env:A) { return; }", "echo; echo $(: $A); echo $( echo; )"),
             ("$env:A = 'b' + c; $x = $env:A", "unset A;: b + c; echo $x ; : $A"),
             ("ri a -Confirm:$false", "ri a -Confirm "),
+            (". a; & 'b c' d; .\"e\" f; .\\g; . $h; &  sl", "a; 'b c' d; \"e\" f; ./g; $h; cd "),
+            (
+                "foreach ($x IN a) { $env:A1 ??= 'b'; $A, $env:B = 1, 2 }",
+                "echo; echo $(: $x;a); echo $( unset A1;: b; unset B;: 1 2 )",
+            ),
             ("a @'\n'@; b @\"\n\"@", "a ''; b ''"),
             ("a b[c-d] [.]e $f[0] *>&1;#g", "a b[c-d] [.]e $f $(echo 0) 2>&1;"),
             ("echo; (a) b; echo [c] d", "echo; echo $(a) b; echo [c] d"),
