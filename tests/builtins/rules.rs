@@ -184,7 +184,8 @@ async fn what_may_be_excepted_is_asked_about() {
     check(
         "{ type: rule, deny: no, commands: ['rm -r'], except: { files: [build] } }
         - rm -rf build
-        ask find . -name build | xargs rm -rf
+        - find . -name build | xargs rm -rf
+        deny find . -name 'x* build' | xargs rm -rf
         - find . -name build -print0 | xargs -0 rm -rf
         ask find . -name build -print0 | xargs -0 -a f rm -rf
         ask find . -name build -print0 | cat - f | xargs -0 rm -rf

@@ -185,7 +185,7 @@ impl Finder<'_, '_> {
                     self.add_found(search, &used.with_text(""))?;
                 }
             }
-            // Nothing but `xargs` stands between the two, which reads no file, and no name is divided.
+            // Nothing but `xargs` stands between the two, which reads no file.
             let are_all = self.at == search.at + 2
                 && prints_only_names(&search.given.command.words)
                 && !command.redirections.iter().any(Redirection::is_input)
@@ -322,12 +322,17 @@ impl Finder<'_, '_> {
     }
 }
 
-/// Returns whether a `find` prints the names of what it finds, with a zero byte behind each, and nothing else.
+/// Returns whether a `find` prints the names of what it finds and nothing else, and asks for no name with a
+/// blank, at which `xargs` may divide it.
 fn prints_only_names(words: &[Word]) -> bool {
-    let mut others = words.iter().filter(|word| word.text != "-print0");
-    let prints_more =
-        others.any(|word| has_part(&word.text, &["print", "-ls", "-fls", "files0", "exec"]));
-    words.iter().any(|word| word.text == "-print0") && !prints_more
+    let others = ["print", "-ls", "-fls", "files0", "exec"];
+    for word in words {
+        let prints = matches!(&*word.text, "-print" | "-print0");
+        if !prints && (has_part(&word.text, &others) || word.text.contains(char::is_whitespace)) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Returns whether a word may be the option `-a FILE` of `xargs`.
