@@ -192,6 +192,22 @@ async fn what_may_be_excepted_is_asked_about() {
         ask find . -name build -printf '/' -print0 | xargs -0 rm -rf
         ask find . -name build -print0 | xargs -0 rm -rf < f
         deny xargs rm -rf /etc
+        { type: rule, deny: no, commands: [x drop], except: { commands: ['* A=test'] } }
+        - A=test x drop
+        deny A=test A=live x drop
+        deny A=test x drop A=live
+        deny a=test x drop
+        deny A=TEST x drop
+        { type: rule, deny: no, commands: ['rm -r'], targets: ['@home', '@project'] }
+        ask $X -rf ~
+        ask \"$X\" -rf \"$HOME\"
+        ask set -- rm -rf ~; \"$@\"
+        ask sh -c '$1 -rf ..' _ rm
+        ask $X
+        - \"$X\" -rf build
+        - \"$X\"
+        ask C=cd; $C ..; rm -rf app
+        - $C/cd ..; rm -rf app
         { type: rule, deny: no, commands: [x] }
         - curl u; php -l $f
         { type: rule, deny: no, commands: [curl], files: ['*://**', '!http://localhost'] }

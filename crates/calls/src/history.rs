@@ -127,6 +127,13 @@ impl History {
         self.add(Change::Set(Word::unknown("$0").behind(&format!("{name}="))));
     }
 
+    /// Notes that the shell may have gone to a directory that is not known.
+    pub(super) fn may_stray(&mut self) {
+        let before = self.clone();
+        self.add(Change::Strayed);
+        self.may_be(&before);
+    }
+
     /// Notes what a program did to its shell.
     pub(super) fn note(&mut self, program: &str, arguments: &[Word]) {
         match program {
@@ -138,9 +145,7 @@ impl History {
                 if has_option || arguments.is_empty() && program == "pushd" {
                     self.add(Change::Strayed);
                 } else if arguments.len() > 1 {
-                    let before = self.clone();
-                    self.add(Change::Strayed);
-                    self.may_be(&before);
+                    self.may_stray();
                 } else {
                     let to = arguments.first().cloned();
                     self.add(Change::Went { to, is_sure: false });

@@ -126,6 +126,10 @@ impl Found {
             self.history.may_be(&before);
         }
         self.history.note(&program.text, arguments);
+        // It may be `cd`.
+        if !program.is_known() && !is_path {
+            self.history.may_stray();
+        }
         if hidden != Hidden::Nothing {
             self.commands[place].hidden = hidden;
         }
@@ -156,9 +160,7 @@ impl Found {
                 // It runs at any time, unless only when the shell ends.
                 let leads_away = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
                 if leads_away && !has_word(words, &["EXIT", "0"]) {
-                    let mut moved = self.history.clone();
-                    moved.add(Change::Strayed);
-                    self.history.may_be(&moved);
+                    self.history.may_stray();
                 }
                 if self.traps.is_empty() {
                     self.trap_states = self.history.clone();

@@ -277,15 +277,14 @@ impl Alternative {
     fn is_certainly_in(&self, given: &Arguments<'_>) -> bool {
         match self {
             Self::Option(name, value) => certainly_has_option(name, value.as_deref(), given),
-            // An assignment is one only for a pattern of it, or where it names the database of SQL.
-            Self::Word(text) if !text.contains('=') && given.program.as_deref() != Some("sql") => {
-                given.operands.iter().any(|operand| self.fits(operand))
-            }
-            Self::Word(_) => {
+            // The words before SQL name its database.
+            Self::Word(_) if given.program.as_deref() == Some("sql") => {
                 let assignments = given.command.assignments.iter();
                 let mut words = assignments.chain(given.operands.iter().copied());
                 words.any(|word| word.is_known() && self.fits(word))
             }
+            Self::Word(text) if text.contains('=') => certainly_has_assignment(text, given),
+            Self::Word(_) => given.operands.iter().any(|operand| self.fits(operand)),
             Self::Any | Self::Variable(_) => true,
         }
     }
@@ -321,6 +320,28 @@ impl Alternative {
             Self::Option(..) => false,
         }
     }
+}
+
+/// Returns whether a command has an assignment, and none to the same name that does not fit. Letter case
+/// counts: `rails_env` is another variable.
+fn certainly_has_assignment(text: &str, given: &Arguments<'_>) -> bool {
+    let mut words: Vec<&Word> = given.command.assignments.iter().collect();
+    words.extend(&given.operands);
+    let mut name = None;
+    for word in &words {
+        if word.is_known() && glob(text, &word.text) {
+            name = word.text.split('=').next();
+        }
+    }
+    let Some(name) = name else { return false };
+    for word in words {
+        let own_name = word.text.split('=').next().unwrap_or_default();
+        let fits = word.is_known() && glob(text, &word.text);
+        if own_name.eq_ignore_ascii_case(name) && !fits {
+            return false;
+        }
+    }
+    true
 }
 
 /// Returns whether a command has an option that no other one takes for its value or takes back, and has

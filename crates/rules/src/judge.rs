@@ -19,7 +19,7 @@ use hookexec::{Call, Input, Output};
 use hookexec_calls::expand::with_values;
 use hookexec_calls::place::{Scene, rooted};
 use hookexec_calls::shell::{UNKNOWN, hidden};
-use hookexec_calls::{Hidden, Reading};
+use hookexec_calls::{Certainty, Hidden, Reading};
 use hookexec_files::text::shortened;
 
 /// A rule.
@@ -171,11 +171,16 @@ impl<'c> Case<'c> {
         }
         let mentions = self.mentions(Some(at))?;
         if !set.targets.is_empty() {
+            // A program that is not known may delete each file that it names, and one that may be several words
+            // may name more.
+            let may_delete = given.program.is_none() && !fit.is_yes();
+            let may_name_more = matches!(given.command.words.first(), Some(program) if program.certainty == Certainty::Unknown);
             let may_be = given.command.frame.more && given.may_have_targets()
+                || may_delete && may_name_more
                 || given.command.hidden != Hidden::Nothing && !fit.is_yes();
             let mut best = if may_be { Fit::Unknown(shown(given)) } else { Fit::No };
             for mention in &mentions {
-                if mention.is_target && mention.touch.meets(set.touches()) {
+                if may_delete || mention.is_target && mention.touch.meets(set.touches()) {
                     best = best.or(self.read.target(mention, &set.targets));
                 }
             }
