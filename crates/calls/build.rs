@@ -14,7 +14,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_table("tools", tools)?;
     write_table("arguments", arguments)?;
     write_table("wrappers", wrappers)?;
-    write_table("functions", functions)?;
     write_table("names", names)
 }
 
@@ -127,20 +126,6 @@ fn wrappers(text: &str) -> Table {
         writeln!(wrappers, "] }},")?;
     }
     Ok(format!("static ROWS: &[Row] = &[{wrappers}];\n"))
-}
-
-fn functions(text: &str) -> Table {
-    let mut functions = String::new();
-    for (command, names) in rows(text) {
-        let module = command.strip_prefix("of ").unwrap_or_default();
-        let command = if module.is_empty() { command } else { "" };
-        let names: Vec<&str> = names.split(", ").collect();
-        writeln!(
-            functions,
-            "Function {{ command: {command:?}, module: {module:?}, names: &{names:?} }},"
-        )?;
-    }
-    Ok(format!("static FUNCTIONS: &[Function] = &[{functions}];\n"))
 }
 
 fn names(text: &str) -> Table {

@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=data");
     write_table("options", options)?;
     write_table("groups", groups)?;
+    write_table("functions", functions)?;
     write_table("names", names)
 }
 
@@ -131,6 +132,20 @@ fn items(text: &str) -> Table {
         writeln!(all, "({name:?}, &{items:?}),")?;
     }
     Ok(all)
+}
+
+fn functions(text: &str) -> Table {
+    let mut functions = String::new();
+    for (command, names) in rows(text) {
+        let module = command.strip_prefix("of ").unwrap_or_default();
+        let command = if module.is_empty() { command } else { "" };
+        let names: Vec<&str> = names.split(", ").collect();
+        writeln!(
+            functions,
+            "Function {{ command: {command:?}, module: {module:?}, names: &{names:?} }},"
+        )?;
+    }
+    Ok(format!("static FUNCTIONS: &[Function] = &[{functions}];\n"))
 }
 
 fn names(text: &str) -> Table {

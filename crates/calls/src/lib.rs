@@ -11,7 +11,6 @@
 )]
 
 mod arguments;
-pub mod code;
 mod command;
 pub mod expand;
 mod files;
@@ -24,7 +23,6 @@ mod reader;
 pub mod shell;
 mod shells;
 mod simple;
-pub mod sql;
 mod surroundings;
 pub mod tools;
 pub mod wildcard;

@@ -10,6 +10,7 @@
 mod allow;
 mod arguments;
 mod call;
+mod code;
 mod fit;
 mod groups;
 mod implied;
@@ -20,6 +21,7 @@ mod load;
 mod mentions;
 mod paths;
 mod pattern;
+mod sql;
 mod table;
 mod texts;
 mod tool_files;

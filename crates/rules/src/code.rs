@@ -1,7 +1,7 @@
 //! Commands and statements in the code of an interpreter: `os.system("rm x")`, `run(["git", "push"])`,
 //! `shutil.rmtree("x")`, `db.execute("drop table x")`.
 
-use crate::shell::quoted;
+use hookexec_calls::shell::quoted;
 
 include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
@@ -14,12 +14,12 @@ struct Function {
 }
 
 /// The command of texts that are statements of SQL.
-pub const STATEMENT: &str = "sql";
+pub(super) const STATEMENT: &str = "sql";
 /// The text behind the name of a function that is called without brackets: `unlink "x"`.
 const ARGUMENTS: [&str; 6] = [" \"", " '", " $", " <", " @", " glob"];
 
 /// Returns the texts that the code of an interpreter runs: of each the command before it, and the text.
-pub fn texts(interpreter: &str, code: &str) -> Vec<(&'static str, String)> {
+pub(super) fn texts(interpreter: &str, code: &str) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
     for Function { command, module, names } in FUNCTIONS {
         if code.contains(module) || interpreter == *module {
