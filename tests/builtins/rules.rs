@@ -208,6 +208,14 @@ async fn what_may_be_excepted_is_asked_about() {
         - \"$X\"
         ask C=cd; $C ..; rm -rf app
         - $C/cd ..; rm -rf app
+        - f() { cd \"$1\" || return; rm -rf x; }; ls
+        deny f() { if a; then cd ..; return; fi; cd b; }; f; rm -rf app
+        deny f() { rm -rf \"$D\"; }; D=..; f
+        ask D=..; f() { local D=b; }; f; rm -rf \"$D\"
+        deny case $x in a) cd ..;; esac; rm -rf app
+        deny trap f EXIT; f() { rm -rf ..; }
+        - i=0; for ((i=1; i<3; i++)); do if (( i > 1 )); then rm -rf x; fi; done
+        ask i=0; (( i++ )); rm -rf ~/$i/..
         { type: rule, deny: no, commands: [x] }
         - curl u; php -l $f
         { type: rule, deny: no, commands: [curl], files: ['*://**', '!http://localhost'] }
@@ -1311,7 +1319,9 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         - find ~ -name '*.md' -delete
         deny grep -f x ~/.ssh/id_rsa
         deny grep --regex=x ~/.ssh/id_rsa
-        ask f() { cat ~/.ssh/x; }; f
+        deny f() { cat ~/.ssh/x; }; f
+        deny f() { cat ~/.ssh/$1; }; f x
+        deny f() { cat ~/.ssh/x; }
         { type: rule, deny: no, commands: [git push] }
         ask git $'\\x70ush' -f
         ask git $'push'

@@ -7,6 +7,7 @@ use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use hookexec_files::glob::has_part;
+use hookexec_files::text::name_length;
 use std::sync::Arc;
 
 impl SimpleCommand {
@@ -109,17 +110,19 @@ impl Found {
         let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
         let texts = if is_path { self.texts_of(program) } else { Vec::new() };
+        let is_function = program.is_known() && self.functions.contains_key(&program.text);
         let hidden = match &*texts {
             // So many programs run one another in no command of people.
             _ if inner.wrappers.len() > 8 => Hidden::Anything,
             _ if is_fetched || runs_output => Hidden::Anything,
             [] if !program.is_known() => Hidden::Nothing,
+            [] if is_function => self.call(&program.text, inner),
             [] => self.inner(arguments, inner),
             [Some(text)] => self.script(&interpreter_of(text), text, inner),
             _ => Hidden::Anything,
         };
         // All but these run their command in another process. Some builtins keep what is assigned before them.
-        if !STAYING.contains(&&*name) {
+        if !STAYING.contains(&&*name) && !is_function {
             let assigned = std::mem::replace(&mut self.history, before);
             self.history.may_be(&assigned);
         } else if assigns {
@@ -133,6 +136,31 @@ impl Found {
         if hidden != Hidden::Nothing {
             self.commands[place].hidden = hidden;
         }
+    }
+
+    /// Adds the commands of a function of the call.
+    fn call(&mut self, name: &str, inner: Frame) -> Hidden {
+        let text = self.functions[name].clone();
+        self.called.insert(name.to_owned());
+        let start = self.commands.len();
+        self.copied += text.len();
+        let frame = Frame { substituted: false, ..inner };
+        if self.copied > LONGEST || self.body(&text, &frame).is_err() {
+            self.is_doubtful = true;
+            return Hidden::Anything;
+        }
+        // Its own variables end with it.
+        for command in &self.commands[start..] {
+            if matches!(&*command.program(), "local" | "declare" | "typeset") {
+                for word in &command.words {
+                    let name = &word.text[..name_length(&word.text)];
+                    if !name.is_empty() {
+                        self.history.forget(name);
+                    }
+                }
+            }
+        }
+        Hidden::Nothing
     }
 
     /// Adds what a program runs, and returns what it runs that can't be read.
@@ -271,7 +299,10 @@ impl Found {
     fn inner_text(&mut self, text: &str, inner: Frame) -> Hidden {
         let stays = STAYING.contains(&inner.program());
         let frame = Frame { more: false, ..inner };
-        let is_read = if stays {
+        self.copied += text.len();
+        let is_read = if self.copied > LONGEST {
+            false
+        } else if stays {
             self.text(text, &frame).is_ok()
         } else {
             self.text_of_other_shell(text, &frame)

@@ -346,7 +346,7 @@ fn each_word_knows_how_far_it_is_known() {
 #[test]
 fn what_shells_read_in_different_ways_can_not_be_known() {
     for text in [
-        "case $x in a) b;; esac",
+        "echo $(case $x in a) b;; esac)",
         "echo $\"a\"",
         "echo ${a[@]} ${x^^}",
         // The same text is two commands for another shell.
@@ -358,8 +358,9 @@ fn what_shells_read_in_different_ways_can_not_be_known() {
         "ls &|x",
         "[[ a || x ]]",
         "((x))",
-        "for ((;;)); do x; done",
-        "f() { x; }; f",
+        "f() (x); f",
+        "f() { x; }; f() { y; }; f",
+        "chpwd() { x; }; cd a",
         "{x}",
         "1=2 x",
         "ls >!x",

@@ -12,7 +12,7 @@ impl Reader<'_, '_> {
         let many = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         let certainty = match self.peek() {
             Some(b'(') if self.has("((") => {
-                self.arithmetic()?;
+                self.arithmetic("")?;
                 Certainty::OneWord
             }
             Some(b'(')
@@ -129,33 +129,41 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads `((...))` behind `$`. It may only have numbers, names, operators and expansions.
-    fn arithmetic(&mut self) -> Read<()> {
+    /// Reads `((...))`. It may only have numbers, names, operators, brackets, expansions and these letters.
+    pub(super) fn arithmetic(&mut self, others: &str) -> Read<()> {
         let start = self.at;
         self.at += 2;
         self.depth += 1;
         if self.depth > super::DEEPEST {
             return Err(Unread);
         }
-        while !self.eat("))") {
-            match self.peek().ok_or(Unread)? {
-                b'$' => self.expansion(&mut Building::default(), true)?,
-                letter
-                    if letter.is_ascii_alphanumeric()
-                        || b"_+-*/%<>=!&|^~?:, \t".contains(&letter) =>
-                {
-                    self.at += 1;
+        let mut brackets = 0;
+        while brackets > 0 || !self.has("))") {
+            let letter = self.peek().ok_or(Unread)?;
+            match letter {
+                b'$' => {
+                    self.expansion(&mut Building::default(), true)?;
+                    continue;
                 }
+                b'(' => brackets += 1,
+                b')' if brackets > 0 => brackets -= 1,
+                // `10#$x` is a number.
+                b'#' if matches!(self.previous(), Some(digit) if digit.is_ascii_digit()) => {}
+                _ if letter.is_ascii_alphanumeric() || others.as_bytes().contains(&letter) => {}
+                _ if b"_+-*/%<>=!&|^~?:, \t".contains(&letter) => {}
                 _ => return Err(Unread),
             }
+            self.at += 1;
         }
+        self.at += 2;
         self.depth -= 1;
         // A shell evaluates the value of a variable, and what a command prints.
         let text = &self.text[start..self.at];
         self.found.evaluates |= text.contains(|one: char| one.is_ascii_alphabetic() || one == '_');
-        // `$((X=1))` sets the variable.
+        // `$((X=1))` and `$((X++))` set the variable.
+        let sets = text.contains('=') || text.contains("++") || text.contains("--");
         for name in text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_') {
-            if text.contains('=') && name_length(name) > 0 {
+            if sets && name_length(name) > 0 {
                 self.found.history.forget(name);
             }
         }
@@ -173,6 +181,8 @@ impl Reader<'_, '_> {
             return Err(Unread);
         }
         let (index, operator) = split_index(behind);
+        // The value of the index may be evaluated.
+        self.found.evaluates |= index.starts_with('$');
         let is_one = quoted && index != "@";
         if inside.starts_with('#') {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
@@ -183,8 +193,9 @@ impl Reader<'_, '_> {
             return Err(Unread);
         }
         let behind = operator.strip_prefix(':').unwrap_or(operator);
-        let is_operator =
-            behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#', '/']);
+        let is_operator = behind.starts_with(['-', '+', '?']) || operator.starts_with(['%', '#', '/'])
+                // A part of the value: `${x:0:8}`.
+                || behind.len() < operator.len() && is_number(&behind.replace(':', ""));
         if !operator.is_empty() && !is_operator {
             return Err(Unread);
         }
@@ -195,16 +206,20 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns the index of an element and what stands behind it, if nothing is evaluated in the index:
+/// Returns the index of an element and what stands behind it, if the index is a number or a variable:
 /// `${PIPESTATUS[0]}`.
 fn split_index(behind: &str) -> (&str, &str) {
     if let Some(inside) = behind.strip_prefix('[')
         && let Some((index, operator)) = inside.split_once(']')
-        && (matches!(index, "@" | "*") || is_number(index))
+        && (matches!(index, "@" | "*") || is_number(index) || is_variable(index))
     {
         return (index, operator);
     }
     ("", behind)
+}
+
+fn is_variable(text: &str) -> bool {
+    matches!(text.strip_prefix('$'), Some(name) if name_length(name) == name.len() && !name.is_empty())
 }
 
 /// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it

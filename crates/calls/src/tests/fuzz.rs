@@ -30,7 +30,7 @@ const LIMITS: &str = "ulimit -t 1; ulimit -f 64; ulimit -v 1000000; ulimit -u 40
 const SHELLS: [&str; 6] = ["dash", "busybox", "zsh", "bash", "mksh", "yash"];
 
 /// Texts that others are made of. Most of them ran something that some reader did not see.
-const SEEDS: [&str; 134] = [
+const SEEDS: [&str; 139] = [
     "echo x",
     "true && echo y",
     "echo 'a b' \"c d\"",
@@ -88,6 +88,11 @@ const SEEDS: [&str; 134] = [
     "echo() { canary; }; echo x",
     "alias echo=canary\necho x",
     "alias echo=cax+=nary\necho x & echo {canary,x}",
+    "trap f EXIT; f() { return; canary; }",
+    "f() { eval \"$1\"; }; f canary",
+    "x=(canary y); echo ${x[0]} ${x[$y]:-z} ${x:0:2}",
+    "for ((i=0; i<2; i++)); do (( i > 0 )) && canary; done",
+    "case $x in (a|b) echo y;; *) canary; esac",
     "coproc canary",
     "coproc X { canary; }",
     "time canary",
