@@ -207,6 +207,11 @@ async fn what_may_be_excepted_is_asked_about() {
         - \"$X\" -rf build
         - \"$X\"
         ask C=cd; $C ..; rm -rf app
+        deny W=env; $W rm -rf ..
+        deny R=bash; $R -c 'rm -rf ..'
+        deny curl -O u; T=trap; $T 'rm -rf ..' EXIT
+        ask D=x; export $(echo D=..); rm -rf $D
+        ask E='cd ..'; eval \"$E\"; rm -rf app
         - $C/cd ..; rm -rf app
         - f() { cd \"$1\" || return; rm -rf x; }; ls
         deny f() { if a; then cd ..; return; fi; cd b; }; f; rm -rf app
@@ -214,6 +219,7 @@ async fn what_may_be_excepted_is_asked_about() {
         ask D=..; f() { local D=b; }; f; rm -rf \"$D\"
         deny case $x in a) cd ..;; esac; rm -rf app
         deny trap f EXIT; f() { rm -rf ..; }
+        ask D=app; trap 'rm -rf '$D EXIT; cd ..
         - i=0; for ((i=1; i<3; i++)); do if (( i > 1 )); then rm -rf x; fi; done
         ask i=0; (( i++ )); rm -rf ~/$i/..
         { type: rule, deny: no, commands: [x] }

@@ -1,9 +1,10 @@
 //! The texts that a word may stand for once a shell expanded it, and the commands with the words that
 //! the call itself sets: `V=-rf; rm $V x` is `rm -rf x`, and `rm -{r,f} x`, too.
 
-use super::command::{Certainty, Hidden, SimpleCommand, Word};
+use super::command::{Certainty, SimpleCommand, Word};
 use super::limits::{DEEPEST, LONGEST_PATH, MOST_ALTERNATIVES};
 use super::place::{Place, Places, Scene};
+use super::reader::MOST_COMMANDS;
 use crate::shell::{UNKNOWN, braces, hidden, next_expansion};
 use crate::wildcard::{Part, has_wildcard};
 use hookexec_files::text::name_length;
@@ -196,7 +197,9 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
     let mut found = Vec::new();
     for command in commands {
         let mut words = command.assignments.iter().chain(&command.words);
-        if words.all(Word::is_known) {
+        // The text of a trap runs in another state.
+        let stays = words.all(Word::is_known) || command.program() == "trap";
+        if stays || found.len() > MOST_COMMANDS {
             found.push(command.clone());
             continue;
         }
@@ -227,9 +230,11 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
             }
         }
         for words in lists {
-            if command.hidden == Hidden::Nothing || fetches || words == command.words {
-                found.push(SimpleCommand { words, ..command.clone() });
-            } else {
+            let is_known = !command.runs_unknown() || words == command.words;
+            if is_known || fetches {
+                found.push(SimpleCommand { words: words.clone(), ..command.clone() });
+            }
+            if !is_known {
                 found.extend(command.with_words(words));
             }
         }

@@ -38,7 +38,7 @@ pub enum Change {
     Set(Word),
     /// It set a variable to each of the words that a word of a loop becomes.
     Each(Word),
-    /// It is another shell, which may not have the variables of the one before.
+    /// It is another shell, or may have set any variable: it may not have those of the one before.
     Other,
     /// Or it did this instead.
     MayBe(History),
@@ -116,7 +116,10 @@ impl History {
     /// Notes the variables that words set: `NAME=value`.
     pub(super) fn assign(&mut self, words: &[Word]) {
         for word in words {
-            if word.text.contains('=') {
+            // `export $(cat f)` may set each variable.
+            if !word.is_known() && name_length(&word.text) == 0 {
+                self.add(Change::Other);
+            } else if word.text.contains('=') {
                 self.add(Change::Set(word.clone()));
             }
         }

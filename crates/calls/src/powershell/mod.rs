@@ -65,9 +65,7 @@ fn runs_anything(command: &SimpleCommand) -> bool {
         "start-process" => arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-verb")),
         // A word that is no block is the name of a method.
         "foreach-object" => arguments.iter().any(|word| !word.text.starts_with(['$', '-'])),
-        "set-item" | "si" | "new-item" | "ni" | "set-content" | "sc" => {
-            arguments.iter().any(is_of_shell)
-        }
+        "set-item" | "si" | "new-item" | "ni" => arguments.iter().any(is_of_shell),
         name => POWERSHELL_RUNNERS.contains(&name),
     }
 }

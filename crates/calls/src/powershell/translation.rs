@@ -132,7 +132,7 @@ impl<'t> Translation<'t> {
 
     /// Reads what begins with a letter outside of quotes.
     fn plain(&mut self, letter: char) -> Option<()> {
-        let rest = self.rest();
+        let (before, rest) = self.text.split_at(self.at);
         match letter {
             ' ' if self.expression.is_some()
                 && matches!(rest.get(..4), Some(word) if word.eq_ignore_ascii_case(" in ")) =>
@@ -153,7 +153,10 @@ impl<'t> Translation<'t> {
             '*' if rest.starts_with("*>&1") => self.write(4, "2>&1"),
             // `*> x` is `> x`.
             '*' if rest.starts_with("*>") => self.at += 1,
-            '#' if self.is_before_comment() => self.at += rest.find('\n').unwrap_or(rest.len()),
+            // Within a word it is a letter.
+            '#' if before.is_empty() || before.ends_with([' ', '\t', '\n', ';', '|', '(', '{']) => {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            }
             '&' if rest.starts_with("&&") => {
                 self.copy(2);
                 self.begin_command();
@@ -196,7 +199,10 @@ impl<'t> Translation<'t> {
             }
             '\'' if self.is_before_word() => {
                 // Two quotes are one letter.
-                let length = rest[1..].replace("''", "  ").find('\'')?;
+                let mut length = rest[1..].find('\'')?;
+                while rest[length + 2..].starts_with('\'') {
+                    length += 2 + rest[length + 3..].find('\'')?;
+                }
                 self.literal(&rest[1..=length].replace("''", "'"), length + 2)?;
             }
             '"' if self.is_before_word() => {
@@ -212,8 +218,17 @@ impl<'t> Translation<'t> {
             }
             // `-Path:x` is `-Path x`, and a switch has no value.
             ':' if self.is_behind_option() => {
-                let switched = [":$true", ":$false"].into_iter().find(|one| rest.starts_with(one));
-                self.write(switched.unwrap_or(":").len(), " ");
+                let value =
+                    rest[1..].split([' ', ';', '\n', ')', '}', '|']).next().unwrap_or_default();
+                match &*value.to_ascii_lowercase() {
+                    "$false" => self.posix.truncate(self.posix.rfind('-').unwrap_or(0)),
+                    "$true" => {}
+                    _ => {
+                        self.write(1, " ");
+                        return Some(());
+                    }
+                }
+                self.at += 1 + value.len();
             }
             _ if letter.is_ascii_alphanumeric() || "_-./:=+*?~!%@>^".contains(letter) => {
                 self.copy(1);
@@ -244,12 +259,6 @@ impl<'t> Translation<'t> {
     fn is_before_word(&self) -> bool {
         let before = self.posix.chars().next_back().unwrap_or(' ');
         before.is_ascii_whitespace() || "=;|(!+".contains(before)
-    }
-
-    /// Returns whether a comment may begin here: within a word a `#` is a letter.
-    fn is_before_comment(&self) -> bool {
-        let before = self.text[..self.at].chars().next_back().unwrap_or(' ');
-        before.is_ascii_whitespace() || ";|({".contains(before)
     }
 
     /// Returns whether a `[` here is a part of an argument, and no index.
@@ -541,7 +550,7 @@ mod tests {
             ("a @b c@d $? e^ 'f''g' 2>&1", r"a $b c@d $? e^ 'f'\''g' 2>&1"),
             ("if ($env:A) { return; }", "echo; echo $(: $A); echo $( echo; )"),
             ("$env:A = 'b' + c; $x = $env:A", "unset A;: b + c; echo $x ; : $A"),
-            ("ri a -Confirm:$false", "ri a -Confirm "),
+            ("ri a -Confirm:$false -b:$True; c -d:e", "ri a  -b; c -d e"),
             (". a; & 'b c' d; .\"e\" f; .\\g; . $h; &  sl", "a; 'b c' d; \"e\" f; ./g; $h; cd "),
             (
                 "foreach ($x IN a) { $env:A1 ??= 'b'; $A, $env:B = 1, 2 }",

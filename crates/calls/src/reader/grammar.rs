@@ -341,11 +341,9 @@ impl<'t> Reader<'t, '_> {
         self.found.is_too_long |= inner.is_too_long;
         read?;
         let text = self.text[start..self.at].to_owned();
-        // Of two functions with one name, either may run.
-        match self.found.functions.insert(name.to_owned(), text.clone()) {
-            Some(other) if other != text => Err(Unread),
-            _ => Ok(()),
-        }
+        let other = self.found.functions.insert(name.to_owned(), text.clone());
+        // Either of two with one name may run.
+        if matches!(other, Some(other) if other != text) { Err(Unread) } else { Ok(()) }
     }
 
     fn for_command(&mut self) -> Read<()> {

@@ -19,7 +19,7 @@ const DEEPEST: usize = 32;
 /// How long a text may be: longer ones are data, or hostile.
 pub const LONGEST: usize = 48 << 10;
 /// How many commands a text may have. Loops are read twice, so a short text may have many.
-const MOST_COMMANDS: usize = 4_000;
+pub(super) const MOST_COMMANDS: usize = 4_000;
 
 /// The failure of a text that shells may read in different ways, or not at all.
 #[derive(Debug)]
