@@ -470,10 +470,8 @@ impl<'t> Reader<'t, '_> {
             self.word()?;
             self.newlines()?;
         }
-        if self.is_at_end_of_word() {
-            return Ok(Word::unknown("$@").behind(&assigned.text));
-        }
-        Err(Unread)
+        let value = Word::unknown("$@").behind(&assigned.text);
+        if self.is_at_end_of_word() { Ok(value) } else { Err(Unread) }
     }
 
     /// Returns whether an assignment begins here.
