@@ -198,8 +198,7 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
     for command in commands {
         let mut words = command.assignments.iter().chain(&command.words);
         // The text of a trap runs in another state.
-        let stays = words.all(Word::is_known) || command.program() == "trap";
-        if stays || found.len() > MOST_COMMANDS {
+        if words.all(Word::is_known) || command.program() == "trap" || found.len() > MOST_COMMANDS {
             found.push(command.clone());
             continue;
         }

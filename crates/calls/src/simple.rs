@@ -145,8 +145,8 @@ impl Found {
         let start = self.commands.len();
         // Many short texts are too many, too.
         self.copied += text.len() + 100;
-        let frame = Frame { substituted: false, ..inner };
-        if self.copied > LONGEST || self.body(&text, &frame).is_err() {
+        let inner = Frame { substituted: false, ..inner };
+        if self.copied > LONGEST || self.body(&text, &inner).is_err() {
             return Hidden::Anything;
         }
         // Its own variables end with it.

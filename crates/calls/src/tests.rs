@@ -613,6 +613,8 @@ fn hostile_texts_are_bounded() {
         many("if ", 10_000),
         many("for x in y; do ", 2_000),
         many("case a in b) ", 2_500),
+        format!("{}rm x{}", many("while cd a; do f() { ", 15), many("; }; done", 15)),
+        many("f() { f; f; }; f; ", 2_000),
         many("[[ ! ", 6_000),
         format!("[[ {} a ]]", many("! ", 16_000)),
         format!("[[ {} a ]]", many("( ", 16_000)),

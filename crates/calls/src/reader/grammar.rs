@@ -297,13 +297,13 @@ impl<'t> Reader<'t, '_> {
                 break;
             }
             self.eat("(");
-            self.blanks()?;
-            self.word()?;
-            self.blanks()?;
-            while self.eat("|") {
+            loop {
                 self.blanks()?;
                 self.word()?;
                 self.blanks()?;
+                if !self.eat("|") {
+                    break;
+                }
             }
             self.expect(")")?;
             self.found.history = before.clone();
@@ -324,7 +324,7 @@ impl<'t> Reader<'t, '_> {
 
     /// Reads the definition of a function, whose commands run where it is called.
     fn function(&mut self, name: &str) -> Read<()> {
-        if NO_FUNCTIONS.contains(&name) || runs_commands(name) {
+        if NO_FUNCTIONS.contains(&name) || runs_commands(name) || self.found.copied > LONGEST {
             return Err(Unread);
         }
         self.at += name.len();
@@ -336,8 +336,11 @@ impl<'t> Reader<'t, '_> {
         }
         let start = self.at;
         let outer = std::mem::take(self.found);
+        // Functions within loops within functions are read many times.
+        self.found.copied = outer.copied + 100;
         let read = self.command();
         let inner = std::mem::replace(self.found, outer);
+        self.found.copied = inner.copied + inner.commands.len();
         self.found.is_too_long |= inner.is_too_long;
         read?;
         let text = self.text[start..self.at].to_owned();
