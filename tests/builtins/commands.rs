@@ -153,12 +153,10 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
     let power_shell = Input::call("PowerShell").arg("command", "rm x");
     assert_eq!(answer(&deny, &power_shell).0, "deny");
     for (text, expected) in [
-        ("rm $x", "deny"),
-        ("ls; & $x", "ask"),
-        ("$x = rm a", "deny"),
-        ("rm (x)", "deny"),
-        ("if (rm x) { y }", "deny"),
-        ("rm (x", "ask"),
+        ("rm $x", "ask"),
+        ("ls; & $x", "-"),
+        ("$x = rm a", "ask"),
+        ("if (rm x) { y }", "ask"),
         ("ls $x", "-"),
     ] {
         let power_shell = Input::call("PowerShell").arg("command", text);

@@ -5,7 +5,7 @@ use std::slice::from_ref;
 
 use serde_json::Value;
 
-use super::command::{Frame, SimpleCommand, Word, line_of};
+use super::command::{Frame, Hidden, SimpleCommand, Word, line_of};
 use super::names::{
     CHANGING_TOOLS, DIRECTORIES, HARMLESS_ARGUMENTS, READING, READING_TOOLS, SEARCHING_TOOLS,
     WRITING_ARGUMENTS,
@@ -53,9 +53,7 @@ impl<'i> Arguments<'i> {
         if !self.is("shell") {
             return Vec::new();
         }
-        let mut commands = self
-            .read_commands()
-            .unwrap_or_else(|| vec![SimpleCommand::unreadable(&self.all_text())]);
+        let mut commands = self.read_commands().unwrap_or_else(|| vec![self.unread()]);
         let is_plain = self.unknown_argument().is_none();
         for command in &mut commands {
             command.is_certain &= is_plain;
@@ -69,8 +67,8 @@ impl<'i> Arguments<'i> {
         match (&*texts, &*words) {
             ([Value::String(text)], []) if self.other_shell() == Some("powershell") => {
                 let mut found = Found::default();
-                found.powershell(text, &Frame::default())?;
-                Some(found.finished())
+                let hidden = found.powershell(text, &Frame::default());
+                if hidden == Hidden::Nothing { Some(found.finished()) } else { None }
             }
             _ if !self.is_text_of_shell() => None,
             ([Value::String(text)], []) => Some(commands_of_text(text)),
@@ -83,6 +81,16 @@ impl<'i> Arguments<'i> {
             }
             _ => None,
         }
+    }
+
+    /// Returns the command of a text that can't be read. A shell of Windows puts no word of it together.
+    fn unread(&self) -> SimpleCommand {
+        let text = self.all_text();
+        let hidden = match self.other_shell() {
+            Some(_) => Hidden::words_in(&text.replace('\\', "/")),
+            None => Hidden::words_of(&text),
+        };
+        SimpleCommand::unreadable(&text, hidden)
     }
 
     /// Returns the text of the command, for people and scripts.

@@ -136,6 +136,21 @@ impl Hidden {
         if may_compose(text) {
             return Self::Anything;
         }
+        let found = Self::words_in(text);
+        // A shell may take what it runs from a pipe, a file or the network.
+        if let Self::Words(words) = &found {
+            let fetches = has_in_any_case(words, FETCHERS);
+            let runs_text = words.iter().any(|word| is_shell(word))
+                || has_in_any_case(words, POWERSHELL_RUNNERS);
+            if (fetches || text.contains(['|', '<'])) && runs_text {
+                return Self::Anything;
+            }
+        }
+        found
+    }
+
+    /// Returns the words that stand in a text that can't be read, and in which no others are put together.
+    pub(super) fn words_in(text: &str) -> Self {
         let text = unquoted(&text.replace("\\\n", ""));
         let mut words: Vec<String> = Vec::new();
         let has_colon = may_run_colon(&text);
@@ -150,13 +165,6 @@ impl Hidden {
                     words.push(part.to_owned());
                 }
             }
-        }
-        // A shell may take what it runs from a pipe, a file or the network.
-        let fetches = has_in_any_case(&words, FETCHERS);
-        let runs_text =
-            words.iter().any(|word| is_shell(word)) || has_in_any_case(&words, POWERSHELL_RUNNERS);
-        if (fetches || text.contains(['|', '<'])) && runs_text {
-            return Self::Anything;
         }
         // A mark that there are several commands.
         if text.trim().contains([';', '|', '&', '\n']) {
@@ -319,8 +327,8 @@ pub struct SimpleCommand {
 
 impl SimpleCommand {
     /// Returns the command of a text that can't be read.
-    pub(super) fn unreadable(text: &str) -> Self {
-        let (hidden, is_too_long) = (Hidden::words_of(text), text.len() > LONGEST);
+    pub(super) fn unreadable(text: &str, hidden: Hidden) -> Self {
+        let is_too_long = text.len() > LONGEST;
         let frame = Frame { pipeline: 1, ..Frame::default() };
         Self { frame, is_too_long, hidden, ..Self::default() }
     }

@@ -203,8 +203,8 @@ impl Found {
                 if is_known { hidden } else { Hidden::Anything }
             }
             Inner::Unread => {
-                if self.behind_powershell(words, &inner).is_some() {
-                    return Hidden::Nothing;
+                if let Some(hidden) = self.behind_powershell(words, &inner) {
+                    return hidden;
                 }
                 let all = [&[Word::known(name)][..], words].concat();
                 let mut gets_more = inner.more || inner.has_input();

@@ -49,7 +49,7 @@ impl Alternative {
                 let first = row.first_name(name);
                 let mut names = vec![&**name, first];
                 names.extend(row.forms(first));
-                names.iter().any(|name| stands_among(words, name))
+                names.iter().any(|name| stands_among(words, name, row))
             }
         }
     }
@@ -61,9 +61,10 @@ fn is_other(letter: char) -> bool {
 }
 
 /// Returns whether an option, or both of `-d+-f`, stands among words.
-fn stands_among(words: &[String], option: &str) -> bool {
+fn stands_among(words: &[String], option: &str, row: &Row) -> bool {
     if let Some((one, other)) = option.split_once("+-") {
-        return stands_among(words, one) && stands_among(words, &format!("-{other}"));
+        return stands_among(words, one, row) && stands_among(words, &format!("-{other}"), row);
     }
-    words.iter().any(|word| glob(option, word) || is_cluster_with(word, option))
+    let is_in = |word: &String| glob(option, word) || !row.long && is_cluster_with(word, option);
+    words.iter().any(is_in)
 }

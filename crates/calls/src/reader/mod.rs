@@ -114,7 +114,7 @@ impl Found {
     fn whole_text(&mut self, text: &str, frame: &Frame) {
         if self.text(text, frame).is_err() {
             self.is_doubtful = true;
-            self.commands.push(SimpleCommand::unreadable(text));
+            self.commands.push(SimpleCommand::unreadable(text, Hidden::words_of(text)));
         }
     }
 
