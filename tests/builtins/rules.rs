@@ -213,14 +213,11 @@ async fn what_may_be_excepted_is_asked_about() {
         ask D=x; export $(echo D=..); rm -rf $D
         ask E='cd ..'; eval \"$E\"; rm -rf app
         - $C/cd ..; rm -rf app
-        - f() { cd \"$1\" || return; rm -rf x; }; ls
-        deny f() { if a; then cd ..; return; fi; cd b; }; f; rm -rf app
-        deny f() { rm -rf \"$D\"; }; D=..; f
-        ask D=..; f() { local D=b; }; f; rm -rf \"$D\"
-        deny case $x in a) cd ..;; esac; rm -rf app
-        deny trap f EXIT; f() { rm -rf ..; }
+        ask f() { rm -rf x; }; ls
+        ask f() { rm -rf \"$D\"; }; D=..; f
+        ask case $x in a) cd ..;; esac; rm -rf app
+        ask trap f EXIT; f() { rm -rf ..; }
         ask D=app; trap 'rm -rf '$D EXIT; cd ..
-        - i=0; for ((i=1; i<3; i++)); do if (( i > 1 )); then rm -rf x; fi; done
         ask i=0; (( i++ )); rm -rf ~/$i/..
         { type: rule, deny: no, commands: [x] }
         - curl u; php -l $f
@@ -989,6 +986,12 @@ async fn a_command_runs_where_its_shell_went() {
         deny cd src/a/b; for i in 1 2 3; do cd ..; done; rm -rf *
         deny cd src; for d in .. .. ..; do cd $d; done; rm -rf *
         deny cd src; X=1; echo $((X=0)); rm -rf ../*
+        ask cd src; trap 'rm -rf *' EXIT; cd ~
+        ask trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
+        ask set -e; trap 'rm -rf app' EXIT; cd ..; make; cd /tmp
+        ask T=app; trap \"rm -rf '$T'\" EXIT; cd ..
+        ask bash -c \"trap 'rm -rf app' EXIT; cd ..\"
+        ask (trap 'rm -rf app' EXIT; cd ..)
         ask cd src; trap 'cd ..' USR1; rm -rf *
         ask cd src; trap 'pushd ..' ERR; false; rm -rf *
         ask cd src && cd src .. && rm -rf *
@@ -1009,14 +1012,8 @@ async fn a_command_runs_where_its_shell_went() {
         - for d in src target; do (cd $d && rm -rf out); done
         { type: rule, deny: no, uncertain: none, commands: ['rm -r', 'find -delete', 'rsync --delete'], targets: ['@home', '@project'] }
         deny cd src; for i in 1 2; do rm -rf *; cd ~; done
-        deny cd src; trap 'rm -rf *' EXIT; cd ~
         deny trap 'rm -rf *' EXIT; false || exit 1; cd src
-        deny trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
-        deny set -e; trap 'rm -rf app' EXIT; cd ..; make; cd /tmp
         deny trap 'trap \"rm -rf ~\" EXIT' INT; make
-        deny T=app; trap \"rm -rf '$T'\" EXIT; cd ..
-        deny bash -c \"trap 'rm -rf app' EXIT; cd ..\"
-        deny (trap 'rm -rf app' EXIT; cd ..)
         - trap 'rm -rf \"$T\"' EXIT; T=$(mktemp -d); ls $T
         deny a1=src; a=..; rm -rf \"$a\"/app; rm -rf \"$a\"1
         - cd -- src && rm -rf *
@@ -1325,9 +1322,9 @@ async fn what_readers_of_the_page_expect_of_their_rules() {
         - find ~ -name '*.md' -delete
         deny grep -f x ~/.ssh/id_rsa
         deny grep --regex=x ~/.ssh/id_rsa
-        deny f() { cat ~/.ssh/x; }; f
-        deny f() { cat ~/.ssh/$1; }; f x
-        deny f() { cat ~/.ssh/x; }
+        ask f() { cat ~/.ssh/x; }; f
+        ask f() { cat ~/.ssh/$1; }; f x
+        ask f() { cat ~/.ssh/x; }
         { type: rule, deny: no, commands: [git push] }
         ask git $'\\x70ush' -f
         ask git $'push'

@@ -7,7 +7,6 @@ use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
 use hookexec_files::glob::has_part;
-use hookexec_files::text::name_length;
 use std::sync::Arc;
 
 impl SimpleCommand {
@@ -70,7 +69,6 @@ impl SimpleCommand {
 impl Found {
     /// Adds a command, and what it runs.
     pub(super) fn simple(&mut self, mut command: SimpleCommand) {
-        self.note_state();
         command.sets = shells::variables(&command.assignments, &command.words);
         if names_evaluated(&command.assignments) || names_evaluated(&command.words) {
             command.hidden = Hidden::Anything;
@@ -110,19 +108,17 @@ impl Found {
         let inner = Frame { inputs: inputs.into(), ..command.frame.within(&name) };
         self.commands.push(command);
         let texts = if is_path { self.texts_of(program) } else { Vec::new() };
-        let is_function = program.is_known() && self.functions.contains_key(&program.text);
         let hidden = match &*texts {
             // So many programs run one another in no command of people.
             _ if inner.wrappers.len() > 8 => Hidden::Anything,
             _ if is_fetched || runs_output => Hidden::Anything,
             [] if !program.is_known() => Hidden::Nothing,
-            [] if is_function => self.call(&program.text, inner),
             [] => self.inner(arguments, inner),
             [Some(text)] => self.script(&interpreter_of(text), text, inner),
             _ => Hidden::Anything,
         };
         // All but these run their command in another process. Some builtins keep what is assigned before them.
-        if !STAYING.contains(&&*name) && !is_function {
+        if !STAYING.contains(&&*name) {
             let assigned = std::mem::replace(&mut self.history, before);
             self.history.may_be(&assigned);
         } else if assigns {
@@ -136,31 +132,6 @@ impl Found {
         if hidden != Hidden::Nothing {
             self.commands[place].hidden = hidden;
         }
-    }
-
-    /// Adds the commands of a function of the call.
-    fn call(&mut self, name: &str, inner: Frame) -> Hidden {
-        let text = self.functions[name].clone();
-        self.called.insert(name.to_owned());
-        let start = self.commands.len();
-        // Many short texts are too many, too.
-        self.copied += text.len() + 100;
-        let inner = Frame { substituted: false, ..inner };
-        if self.copied > LONGEST || self.body(&text, &inner).is_err() {
-            return Hidden::Anything;
-        }
-        // Its own variables end with it.
-        for command in &self.commands[start..] {
-            if matches!(&*command.program(), "local" | "declare" | "typeset") {
-                for word in &command.words {
-                    let name = &word.text[..name_length(&word.text)];
-                    if !name.is_empty() {
-                        self.history.forget(name);
-                    }
-                }
-            }
-        }
-        Hidden::Nothing
     }
 
     /// Adds what a program runs, and returns what it runs that can't be read.
@@ -183,18 +154,20 @@ impl Found {
                     hidden => hidden,
                 }
             }
-            Inner::Text { text, is_known } if name == "trap" => {
-                self.is_doubtful |= !is_known;
-                // It runs at any time, unless only when the shell ends.
-                let leads_away = has_part(&text, &["cd", "chdir", "pushd", "popd"]);
-                if leads_away && !has_word(words, &["EXIT", "0"]) {
+            // It runs later, perhaps in another directory.
+            Inner::Text { text, .. } if name == "trap" => {
+                self.is_doubtful = true;
+                let before = self.history.clone();
+                self.history.may_stray();
+                let hidden = self.inner_text(&text, inner);
+                self.history = before;
+                // At a signal, the shell goes on behind it.
+                if has_part(&text, &["cd", "chdir", "pushd", "popd"])
+                    && !has_word(words, &["EXIT", "0"])
+                {
                     self.history.may_stray();
                 }
-                if self.traps.is_empty() {
-                    self.trap_states = self.history.clone();
-                }
-                self.traps.push((text, inner));
-                Hidden::Nothing
+                hidden
             }
             Inner::Text { text, is_known } => {
                 // What is known of it is read, too.
@@ -320,7 +293,6 @@ impl Found {
         let outer = self.history.clone();
         self.history.add(Change::Other);
         let is_read = self.text(text, frame).is_ok();
-        self.note_state();
         self.history = outer;
         is_read
     }

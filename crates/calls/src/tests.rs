@@ -98,7 +98,7 @@ fn what_a_command_runs_is_a_command_too() {
             ],
         ),
         ("eval 'rm x' y", &["eval rm x y", "eval: rm x y"]),
-        ("trap 'rm x' EXIT", &["trap rm x EXIT", "trap: rm x"]),
+        ("trap 'rm x' EXIT", &["trap rm x EXIT ?", "trap: rm x ?"]),
         ("[[ -f `rm x` ]]", &["rm x", "[[ -f `rm x` ]] ?"]),
         ("command rm x", &["command rm x", "command: rm x"]),
         ("command -v rm", &["command -v rm"]),

@@ -189,12 +189,8 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// Returns the words of the first command of a text, without the assignments before it; none where it may be a
-/// function of the text.
+/// Returns the words of the first command of a text, without the assignments before it.
 fn first_command(text: &str) -> Vec<Word> {
-    if text.contains("()") {
-        return Vec::new();
-    }
     let commands = commands_of_text(text);
     let first = commands.into_iter().find(|command| !command.is_without_words());
     first.unwrap_or_default().words

@@ -12,7 +12,7 @@ impl Reader<'_, '_> {
         let many = if quoted { Certainty::OneWord } else { Certainty::Unknown };
         let certainty = match self.peek() {
             Some(b'(') if self.has("((") => {
-                self.arithmetic("")?;
+                self.arithmetic()?;
                 Certainty::OneWord
             }
             Some(b'(')
@@ -129,8 +129,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Reads `((...))`. It may only have numbers, names, operators, brackets, expansions and these letters.
-    pub(super) fn arithmetic(&mut self, others: &str) -> Read<()> {
+    /// Reads `((...))` behind `$`. It may only have numbers, names, operators, brackets and expansions.
+    fn arithmetic(&mut self) -> Read<()> {
         let start = self.at;
         self.at += 2;
         self.depth += 1;
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
                 b')' if brackets > 0 => brackets -= 1,
                 // `10#$x` is a number.
                 b'#' if matches!(self.previous(), Some(digit) if digit.is_ascii_digit()) => {}
-                _ if letter.is_ascii_alphanumeric() || others.as_bytes().contains(&letter) => {}
+                _ if letter.is_ascii_alphanumeric() => {}
                 _ if b"_+-*/%<>=!&|^~?:, \t".contains(&letter) => {}
                 _ => return Err(Unread),
             }
@@ -181,8 +181,6 @@ impl Reader<'_, '_> {
             return Err(Unread);
         }
         let (index, operator) = split_index(behind);
-        // The value of the index may be evaluated.
-        self.found.evaluates |= index.starts_with('$');
         let is_one = quoted && index != "@";
         if inside.starts_with('#') {
             return if operator.is_empty() { Ok(Certainty::OneWord) } else { Err(Unread) };
@@ -206,20 +204,16 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Returns the index of an element and what stands behind it, if the index is a number or a variable:
+/// Returns the index of an element and what stands behind it, if nothing is evaluated in the index:
 /// `${PIPESTATUS[0]}`.
 fn split_index(behind: &str) -> (&str, &str) {
     if let Some(inside) = behind.strip_prefix('[')
         && let Some((index, operator)) = inside.split_once(']')
-        && (matches!(index, "@" | "*") || is_number(index) || is_variable(index))
+        && (matches!(index, "@" | "*") || is_number(index))
     {
         return (index, operator);
     }
     ("", behind)
-}
-
-fn is_variable(text: &str) -> bool {
-    matches!(text.strip_prefix('$'), Some(name) if name_length(name) == name.len() && !name.is_empty())
 }
 
 /// Returns the length of `(cat <<'END'`, a text and its end, and the text, if every shell takes it as it

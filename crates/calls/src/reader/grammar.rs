@@ -5,10 +5,10 @@ use super::{
     DEEPEST, Hidden, LONGEST, MOST_COMMANDS, Read, Reader, SimpleCommand, Unread, Word, name_length,
 };
 use crate::history::{Change, History, Outcome, either};
-use crate::names::{BEGINNINGS, LIST_ENDS, NO_FUNCTIONS, UNREAD_WORDS};
+use crate::names::{BEGINNINGS, LIST_ENDS, UNREAD_WORDS};
 use crate::shell::hidden;
 use crate::shells::{is_plain_variable, names_evaluated};
-use crate::{Redirection, is_number, runs_commands};
+use crate::{Redirection, is_number};
 use hookexec_files::glob::has_part;
 use std::sync::Arc;
 
@@ -23,8 +23,7 @@ impl<'t> Reader<'t, '_> {
         let mut outcome = Outcome::of(&self.found.history);
         loop {
             self.newlines()?;
-            let is_at_end = matches!(self.peek(), None | Some(b')')) || self.has(";;");
-            if is_at_end || LIST_ENDS.contains(&self.keyword()) {
+            if matches!(self.peek(), None | Some(b')')) || LIST_ENDS.contains(&self.keyword()) {
                 break;
             }
             let before = self.found.history.clone();
@@ -60,7 +59,6 @@ impl<'t> Reader<'t, '_> {
         let history = self.found.history.clone();
         let loops = std::mem::take(&mut self.loops);
         read(self)?;
-        self.found.note_state();
         (self.found.history, self.loops) = (history, loops);
         Ok(())
     }
@@ -154,13 +152,8 @@ impl<'t> Reader<'t, '_> {
                 outcome = Some(self.list()?);
                 self.expect_keyword("}")?;
             }
-            "" if self.has("((") => {
-                let before = self.at;
-                self.arithmetic("")?;
-                // Some shells run the commands in the brackets.
-                let inside = &self.text[before + 2..self.at - 2];
-                Reader::new(inside, &self.frame, self.found).subshell(Reader::whole)?;
-            }
+            // Some shells evaluate `((...))`, others run the commands in the brackets.
+            "" if self.has("((") => return Err(Unread),
             "" if self.eat("(") => {
                 self.subshell(Self::list)?;
                 self.expect(")")?;
@@ -171,8 +164,6 @@ impl<'t> Reader<'t, '_> {
                 self.rounds(true)?;
             }
             "for" => self.for_command()?,
-            "case" => outcome = Some(self.case_command()?),
-            name if self.is_function(name) => self.function(name)?,
             word if UNREAD_WORDS.contains(&word)
                 || LIST_ENDS.contains(&word)
                 || word.starts_with(['{', '}', '!', '%']) =>
@@ -214,22 +205,16 @@ impl<'t> Reader<'t, '_> {
         Ok(outcome)
     }
 
-    /// Reads the rounds of a loop, and `done`: a second one if it may begin elsewhere, and a third one if the
-    /// second may have moved the shell on.
+    /// Reads the rounds of a loop, and `done`. If the second round may begin elsewhere or with other variables,
+    /// it is read, too, and what the first one changed is not known in it.
     fn rounds(&mut self, has_condition: bool) -> Read<()> {
         let (start, documents) = (self.at, self.documents.clone());
-        let mut changes = self.round(has_condition)?;
-        // The state after the round before.
-        let mut earlier: Option<History> = None;
-        while changes && (earlier.is_none() || self.found.history.has_moved()) {
-            let after = self.found.history.clone();
-            let is_third = earlier.is_some();
-            if let Some(earlier) = earlier.replace(after) {
-                self.found.history.add(Change::Round(earlier));
-            }
+        let before = self.found.history.clone();
+        if self.round(has_condition)? {
+            self.found.history.add(Change::Round(before));
             self.at = start;
             self.documents.clone_from(&documents);
-            changes = self.round(has_condition)? && !is_third;
+            self.round(has_condition)?;
         }
         self.expect_keyword("done")
     }
@@ -279,86 +264,9 @@ impl<'t> Reader<'t, '_> {
         Ok(outcome)
     }
 
-    fn case_command(&mut self) -> Read<Outcome> {
-        // Old shells take the `)` of a pattern for that of a substitution.
-        if self.frame.substituted {
-            return Err(Unread);
-        }
-        self.at += 4;
-        self.blanks()?;
-        self.word()?;
-        self.newlines()?;
-        self.expect_keyword("in")?;
-        let before = self.found.history.clone();
-        let mut outcome = Outcome::of(&before);
-        loop {
-            self.newlines()?;
-            if self.keyword() == "esac" {
-                break;
-            }
-            self.eat("(");
-            loop {
-                self.blanks()?;
-                self.word()?;
-                self.blanks()?;
-                if !self.eat("|") {
-                    break;
-                }
-            }
-            self.expect(")")?;
-            self.found.history = before.clone();
-            outcome = outcome.or(self.list()?);
-            if !self.eat(";;") {
-                break;
-            }
-        }
-        self.expect_keyword("esac")?;
-        Ok(outcome)
-    }
-
-    /// Returns whether the definition of a function begins here.
-    fn is_function(&self, name: &str) -> bool {
-        let behind = self.rest()[name.len()..].trim_start_matches(' ');
-        !name.is_empty() && name_length(name) == name.len() && behind.starts_with("()")
-    }
-
-    /// Reads the definition of a function, whose commands run where it is called.
-    fn function(&mut self, name: &str) -> Read<()> {
-        if NO_FUNCTIONS.contains(&name) || runs_commands(name) || self.found.copied > LONGEST {
-            return Err(Unread);
-        }
-        self.at += name.len();
-        self.blanks()?;
-        self.expect("()")?;
-        self.newlines()?;
-        if self.keyword() != "{" {
-            return Err(Unread);
-        }
-        let start = self.at;
-        let outer = std::mem::take(self.found);
-        // Functions within loops within functions are read many times.
-        self.found.copied = outer.copied + 100;
-        let read = self.command();
-        let inner = std::mem::replace(self.found, outer);
-        self.found.copied = inner.copied + inner.commands.len();
-        self.found.is_too_long |= inner.is_too_long;
-        read?;
-        let text = self.text[start..self.at].to_owned();
-        let other = self.found.functions.insert(name.to_owned(), text.clone());
-        // Either of two with one name may run.
-        if matches!(other, Some(other) if other != text) { Err(Unread) } else { Ok(()) }
-    }
-
     fn for_command(&mut self) -> Read<()> {
         self.at += 3;
         self.blanks()?;
-        if self.has("((") {
-            self.arithmetic(";")?;
-            self.blanks()?;
-            self.eat(";");
-            self.newlines()?;
-            return self.rounds(false);
-        }
         let variable = &self.rest()[..name_length(self.rest())];
         self.at += variable.len();
         if variable.is_empty() || !self.is_at_end_of_word() {
@@ -412,9 +320,7 @@ impl<'t> Reader<'t, '_> {
             } else if is_ended {
                 return Err(Unread);
             } else if simple.words.is_empty() && self.is_at_assignment() {
-                let word = self.word()?;
-                let is_list = self.has("(") && self.previous() == Some(b'=');
-                simple.assignments.push(if is_list { self.array(&word)? } else { word });
+                simple.assignments.push(self.word()?);
             } else {
                 let start = self.at;
                 let word = self.word()?;
@@ -438,7 +344,7 @@ impl<'t> Reader<'t, '_> {
         }
         let before = self.found.history.clone();
         let program = simple.words.first().map_or_else(String::new, |word| word.text.clone());
-        let ends = may_end(&simple, &program, self.in_function);
+        let ends = may_end(&simple, &program);
         let can_fail = simple.redirections.iter().any(Redirection::can_fail);
         self.found.simple(simple);
         if ends == Ends::Shell {
@@ -465,18 +371,6 @@ impl<'t> Reader<'t, '_> {
         Ok(outcome)
     }
 
-    /// Reads the words of an array, which only some shells have. Its value is not known.
-    fn array(&mut self, assigned: &Word) -> Read<Word> {
-        self.expect("(")?;
-        self.newlines()?;
-        while !self.eat(")") {
-            self.word()?;
-            self.newlines()?;
-        }
-        let value = Word::unknown("$@").behind(&assigned.text);
-        if self.is_at_end_of_word() { Ok(value) } else { Err(Unread) }
-    }
-
     /// Returns whether an assignment begins here.
     fn is_at_assignment(&self) -> bool {
         let behind = &self.rest()[name_length(self.rest())..];
@@ -498,15 +392,14 @@ enum Ends {
 }
 
 /// Returns what a command ends. With anything but one number behind it, `exit` or `break` may fail.
-fn may_end(command: &SimpleCommand, program: &str, in_function: bool) -> Ends {
+fn may_end(command: &SimpleCommand, program: &str) -> Ends {
     let arguments = command.words.get(1..).unwrap_or_default();
     let is_plain = command.redirections.is_empty() && command.assignments.is_empty();
     let is_sure = is_plain && arguments.len() < 2 && arguments.iter().all(is_status);
     match program {
         "exit" if is_sure => Ends::Shell,
-        "return" if !in_function => Ends::Nothing,
-        "break" | "continue" | "return" if is_sure => Ends::Round,
-        "break" | "continue" | "return" => Ends::MaybeRound,
+        "break" | "continue" if is_sure => Ends::Round,
+        "break" | "continue" => Ends::MaybeRound,
         "eval" | "command" | "builtin" => {
             let mut words = arguments.iter();
             let leaves = words.any(|word| has_part(&word.text, &["break", "continue"]));

@@ -11,7 +11,7 @@ mod word;
 use super::command::{Certainty, Frame, Hidden, SimpleCommand, Word};
 use super::history::History;
 use hookexec_files::text::name_length;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// How deep compound commands and substitutions may nest in a text.
@@ -45,15 +45,6 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
-    /// The texts that the shell runs when it ends, or at a signal before.
-    pub(super) traps: Vec<(String, Frame)>,
-    /// The states that the shell may be in then, and the latest of them.
-    pub(super) trap_states: History,
-    trap_state: History,
-    /// The texts of the functions that the call defines.
-    pub(super) functions: BTreeMap<String, String>,
-    /// The names of those that a command calls.
-    pub(super) called: HashSet<String>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
     /// The names of those that are put into another directory, where the shell may look for programs.
@@ -99,17 +90,6 @@ impl Found {
         Reader::new(text, frame, self).whole()
     }
 
-    /// Adds the commands of the text of a function.
-    pub(super) fn body(&mut self, text: &str, frame: &Frame) -> Read<()> {
-        let mut reader = Reader::new(text, frame, self);
-        (reader.in_function, reader.loops) = (true, vec![Vec::new()]);
-        reader.whole()?;
-        for left in std::mem::take(&mut reader.loops).concat() {
-            self.history.may_be(&left);
-        }
-        Ok(())
-    }
-
     /// Adds the commands of a whole text, or one that stands for them if it can't be read.
     fn whole_text(&mut self, text: &str, frame: &Frame) {
         if self.text(text, frame).is_err() {
@@ -120,18 +100,6 @@ impl Found {
 
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
-        self.note_state();
-        // A trap may set another one.
-        while let Some((text, frame)) = self.traps.pop() {
-            self.history = self.trap_states.clone();
-            self.whole_text(&text, &frame);
-        }
-        // A shell may call a function by itself, such as `TRAPEXIT` in zsh.
-        for (name, text) in std::mem::take(&mut self.functions) {
-            if !self.called.contains(&name) {
-                self.whole_text(&text, &Frame::default());
-            }
-        }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
@@ -141,14 +109,6 @@ impl Found {
             command.is_too_long |= self.is_too_long;
         }
         self.commands
-    }
-
-    /// Notes that the traps may run in the state that the shell is in now.
-    pub(super) fn note_state(&mut self) {
-        if !self.traps.is_empty() && !self.trap_state.is(&self.history) {
-            self.trap_state = self.history.clone();
-            self.trap_states.may_be(&self.history);
-        }
     }
 
     /// Notes that a text is too long, or nests too deep.
@@ -179,18 +139,16 @@ struct Reader<'t, 'f> {
     documents: Option<Range<usize>>,
     /// That of the commands that are read now.
     frame: Frame,
-    /// For each loop around them, the states in which the shell may leave a round, and for a function those
-    /// in which it may return.
+    /// For each loop around them, the states in which the shell may leave a round.
     loops: Vec<Vec<History>>,
-    in_function: bool,
     found: &'f mut Found,
 }
 
 impl<'t, 'f> Reader<'t, 'f> {
     fn new(text: &'t str, frame: &Frame, found: &'f mut Found) -> Self {
         let frame = frame.clone();
-        let (documents, loops, in_function) = (None, Vec::new(), false);
-        Self { text, at: 0, depth: 0, documents, frame, loops, in_function, found }
+        let (documents, loops) = (None, Vec::new());
+        Self { text, at: 0, depth: 0, documents, frame, loops, found }
     }
 
     fn whole(&mut self) -> Read<()> {

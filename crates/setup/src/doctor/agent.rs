@@ -8,6 +8,7 @@ use hookexec::config::Hook;
 use hookexec::{Event, FailureMode};
 use hookexec_agents::{Agent, FilePlace, HookSettings, NativeEvent, TrustedFolders, tools};
 use hookexec_files::files;
+use hookexec_files::platform::Platform;
 use hookexec_project::Check;
 use hookexec_project::policy::spoken;
 
@@ -101,6 +102,12 @@ impl<'v> Visit<'v> {
         if !installed.is_empty() {
             self.hooks();
             self.tools();
+            if Platform::HERE.has_drives {
+                self.section.ok(
+                    "of texts for cmd, and of those for PowerShell with more than plain words, rules see \
+                     only the words",
+                );
+            }
         }
         if has_plugin || installed.iter().all(|file| file.is_package) && !installed.is_empty() {
             let caller = if has_plugin { "its plugin" } else { "its package" };
