@@ -7,8 +7,8 @@ use crate::registry::everything;
 
 const CORPUS: &str = include_str!("commands.txt");
 
-const UNREADABLE: &str =
-    "the command can't be read: it has a syntax error, is too long or is not for a POSIX shell";
+const UNREADABLE: &str = "the command can't be read: it has a function, `case`, an array or a \
+     syntax error, is too long or is not for a POSIX shell";
 
 fn bash(command: &str) -> Input {
     Input::call("Bash").arg("command", command)

@@ -7,6 +7,7 @@ use super::names::{
 };
 use super::wrappers::{Inner, Run, runs_commands};
 use crate::shell::{UNKNOWN, hidden, next_expansion};
+use hookexec_files::glob::has_part;
 
 /// Returns whether a program is a shell whose text is read.
 pub fn is_shell(program: &str) -> bool {
@@ -77,16 +78,24 @@ pub(super) fn is_plain_variable(name: &str) -> bool {
 
 /// Returns whether words may set a variable that a shell evaluates.
 pub(super) fn names_evaluated(words: &[Word]) -> bool {
-    words.iter().any(|word| {
-        EVALUATED.iter().any(|name| word.text.contains(name))
+    for word in words {
+        if has_part(&word.text, EVALUATED)
             || REPLACED.iter().any(|name| word.text.starts_with(name))
-    })
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns the variables that a command sets and that may change what runs.
 pub(super) fn variables(assignments: &[Word], words: &[Word]) -> Vec<String> {
-    let doubtful = assignments.iter().filter(|word| !is_harmless(word));
-    let mut sets: Vec<String> = doubtful.map(|word| variable_of(word).to_owned()).collect();
+    let mut sets = Vec::new();
+    for assignment in assignments {
+        if !is_harmless(assignment) {
+            sets.push(variable_of(assignment).to_owned());
+        }
+    }
     let [program, arguments @ ..] = words else { return sets };
     let name = program.text.as_str();
     let exports = name == "export"

@@ -20,8 +20,8 @@ use hookexec_calls::place::{is_dir, rooted};
 use hookexec_calls::{Certainty, Redirection, SimpleCommand, Word};
 
 /// The reason for a text that can't be read.
-const UNREADABLE: &str =
-    "the command can't be read: it has a syntax error, is too long or is not for a POSIX shell";
+const UNREADABLE: &str = "the command can't be read: it has a function, `case`, an array or a \
+     syntax error, is too long or is not for a POSIX shell";
 
 /// Why an allow does not allow a call.
 enum Refusal {

@@ -64,8 +64,8 @@ impl Conditions {
 }
 
 /// The reason for a text of which nothing is known.
-const UNKNOWN_TEXT: &str =
-    "what the text runs can't be known; write plain commands of a POSIX shell";
+const UNKNOWN_TEXT: &str = "what the text runs can't be known; write plain commands of a POSIX \
+     shell, without functions and `case`";
 /// Why a call can't be checked by a rule that says nothing about what it can't read.
 const TOO_LONG: &str = "the text of the call is too long to be checked: write it in shorter calls";
 

@@ -65,6 +65,5 @@ fn stands_among(words: &[String], option: &str, row: &Row) -> bool {
     if let Some((one, other)) = option.split_once("+-") {
         return stands_among(words, one, row) && stands_among(words, &format!("-{other}"), row);
     }
-    let is_in = |word: &String| glob(option, word) || !row.long && is_cluster_with(word, option);
-    words.iter().any(is_in)
+    words.iter().any(|word| glob(option, word) || !row.long && is_cluster_with(word, option))
 }
