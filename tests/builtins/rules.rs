@@ -1536,7 +1536,14 @@ async fn a_script_that_the_call_writes_in_part_is_not_known() {
 #[tokio::test]
 async fn an_exception_takes_no_value_for_an_option() {
     check(
-        "{ type: rule, ask: no, commands: [git push -f, git clean -f, kubectl delete, x migrate], except: { commands: ['* --dry-run|--help', 'kubectl --context=kind-*', '* --url=*@localhost/*'] } }
+        "{ type: rule, ask: no, commands: [curl -X=DELETE, pg_dump -h], except: { commands: ['@local'] } }
+        - curl -X DELETE \"http://localhost:80/$ID\"
+        - pg_dump -s -h localhost app
+        ask curl -X DELETE http://localhost:80/$ID
+        ask curl -X DELETE \"http://localhost:$ID\"
+        ask curl -X DELETE \"http://localhost:80@a.b/$ID\"
+        ask curl -X DELETE \"http://localhost:80/$ID\" \"http://a.b/$ID\"
+        { type: rule, ask: no, commands: [git push -f, git clean -f, kubectl delete, x migrate], except: { commands: ['* --dry-run|--help', 'kubectl --context=kind-*', '* --url=*@localhost/*'] } }
         - x migrate --url a://b@localhost/c
         - x migrate --url=a://b@localhost/c
         ask x migrate --url a://b@c/d

@@ -23,6 +23,7 @@ mod reader;
 pub mod shell;
 mod shells;
 mod simple;
+pub mod sql;
 mod surroundings;
 pub mod tools;
 pub mod wildcard;

@@ -88,7 +88,8 @@ impl Pattern {
     fn is_certainly_without(&self, word: &PatternWord, given: &Arguments<'_>) -> bool {
         let are_options = word.alternatives.iter().all(Alternative::is_option);
         for word in &given.command.words {
-            if !word.is_known() && (!are_options || word.may_be_option()) {
+            let may_be = !word.is_known() && !is_below_host(word);
+            if may_be && (!are_options || word.may_be_option()) {
                 return false;
             }
         }
@@ -219,6 +220,13 @@ impl PatternWord {
             _ => false,
         })
     }
+}
+
+/// Returns whether a word is one address, of which only a part behind the host is not known.
+fn is_below_host(word: &Word) -> bool {
+    let known = &word.text[..word.known];
+    let is_one = word.certainty == Certainty::OneWord;
+    is_one && matches!(known.split_once("://"), Some((_, behind)) if behind.contains('/'))
 }
 
 /// Returns the words of a command for people.

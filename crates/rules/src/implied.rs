@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::arguments::{Arguments, GivenOption, program_name};
 use super::code::{STATEMENT, texts};
 use super::groups::shipped;
-use super::sql;
 use crate::names::{
     COMMAND_ARGUMENTS, DATABASE_OPTIONS, PASSING, RUNNERS, RUNNING_TOOLS, SQL_TOOLS,
 };
@@ -16,6 +15,7 @@ use hookexec::wire::JsonObject;
 use hookexec_calls::limits::MOST_PATHS;
 use hookexec_calls::place::items_of;
 use hookexec_calls::shell::{UNKNOWN, hidden, is_shell, quoted_words};
+use hookexec_calls::sql;
 use hookexec_calls::{
     Certainty, Hidden, LONGEST, SimpleCommand, Word, commands_of_text, is_interpreter, line_of,
 };

@@ -21,7 +21,6 @@ mod load;
 mod mentions;
 mod paths;
 mod pattern;
-mod sql;
 mod table;
 mod texts;
 mod tool_files;

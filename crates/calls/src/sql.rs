@@ -4,7 +4,7 @@
 const ALWAYS: [&str; 4] = ["where true", "where 1", "where 1=1", "where 1 = 1"];
 
 /// Returns the words of each statement, in small letters, without comments and the texts in quotes.
-pub(super) fn statements(text: &str) -> Vec<Vec<String>> {
+pub fn statements(text: &str) -> Vec<Vec<String>> {
     // What `printf` and `echo -e` put there.
     let text = text.replace("%s", " ").replace("\\n", "\n");
     let mut statements = Vec::new();
