@@ -986,10 +986,10 @@ async fn a_command_runs_where_its_shell_went() {
         deny cd src/a/b; for i in 1 2 3; do cd ..; done; rm -rf *
         deny cd src; for d in .. .. ..; do cd $d; done; rm -rf *
         deny cd src; X=1; echo $((X=0)); rm -rf ../*
-        ask cd src; trap 'rm -rf *' EXIT; cd ~
-        ask trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
+        deny cd src; trap 'rm -rf *' EXIT; cd ~
+        deny trap 'rm -rf \"$T\"/*' EXIT; make || exit 1; T=/tmp/x
         ask set -e; trap 'rm -rf app' EXIT; cd ..; make; cd /tmp
-        ask T=app; trap \"rm -rf '$T'\" EXIT; cd ..
+        deny T=app; trap \"rm -rf '$T'\" EXIT; cd ..
         ask bash -c \"trap 'rm -rf app' EXIT; cd ..\"
         ask (trap 'rm -rf app' EXIT; cd ..)
         ask cd src; trap 'cd ..' USR1; rm -rf *
@@ -1104,6 +1104,35 @@ async fn a_word_stands_for_what_the_shell_makes_of_it() {
         ask f() { rm -rf x; }; f
         ask cross-env A=1 rm -rf x
         ask bash -c \"rm -rf $D\"",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_loop_a_trap_or_a_builtin_may_set_a_variable() {
+    check(
+        "{ type: rule, deny: no, commands: ['rm -r'], targets: ['$PROJECT/src'] }
+        ask p=build; c=build; for d in dist src lib; do rm -r \"$p\"; p=$c; c=$d; done
+        ask A=.; B=.; C=..; for i in 1 2 3; do cd $A; A=$B; B=$C; done; rm -r app/src
+        ask for _ in 1 2; do mkdir -p src && rm -r $_; done
+        deny D=; trap 'rm -rf \"$D\"' EXIT; D=src
+        - T=; trap 'rm -rf \"$T\"' EXIT; T=$(mktemp -d)
+        - for d in a b; do o=build/$d; mkdir $o; done; rm -rf $o
+        { type: rule, ask: no, commands: [canary] }
+        ask A=echo; B=echo; C=canary; for i in 1 2 3; do $A x; A=$B; B=$C; done
+        ask W=echo; n=W; printf -v \"$n\" canary; $W x
+        ask W=echo; n=W; read \"$n\" <<< canary; $W x
+        ask t_a=echo; k=a; declare \"t_$k=canary\"; $t_a x
+        ask REPLY=echo; read <<< canary; $REPLY x
+        ask OPTARG=echo; getopts a: o -a canary; $OPTARG x
+        ask C=cx; \"${C/x/y}\" ..; ./x
+        { type: rule, deny: no, commands: [git push -f], except: { commands: ['* --dry-run'] } }
+        deny IFS=','; F=-f; git push $F
+        deny F=-f; while IFS= read -r l; do git push $F; done < f
+        deny IFS=','; F='-f,--dry-run'; git push -f $F
+        ask f() { git pus? -f; }; f
+        ask f() { cd x; python3 -c \"run('git push -f')\"; }; f
+        ask case x in x) curl -o a.py http://x; python3 a.py;; esac",
     )
     .await;
 }

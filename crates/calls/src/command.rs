@@ -1,11 +1,12 @@
 //! One reading of a call: a list of commands whose words know how far they are known.
 
 use super::history::History;
-use super::names::{FETCHERS, POWERSHELL_RUNNERS};
+use super::names::{FETCHERS, FORMS, POWERSHELL_RUNNERS};
 use super::reader::LONGEST;
 use super::shells::is_shell;
 use crate::shell::unquoted;
 use hookexec::describe;
+use hookexec_files::glob::has_part;
 use hookexec_files::text::is_invisible;
 use std::sync::Arc;
 
@@ -133,7 +134,7 @@ impl Hidden {
     /// Returns the words that stand in a text that can't be read. An expansion may put any word
     /// together: `ca$@t` is `cat`.
     pub(super) fn words_of(text: &str) -> Self {
-        if may_compose(text) {
+        if may_compose(text) || has_form(text) {
             return Self::Anything;
         }
         let found = Self::words_in(text);
@@ -228,6 +229,15 @@ fn may_compose(text: &str) -> bool {
     text.contains('`')
         || joined.split('$').skip(1).any(|behind| behind.starts_with(may_be_expanded))
         || unquoted(text).split_whitespace().any(may_be_other)
+}
+
+/// Returns whether a function, a `case` or another form stands in a text that can't be read: every shell may
+/// run it. Without one, the text has a mistake.
+fn has_form(text: &str) -> bool {
+    let mut joined = text.to_owned();
+    joined.retain(|letter| !letter.is_whitespace());
+    let mut words = text.split(|letter: char| letter.is_whitespace() || ";&|(){}".contains(letter));
+    has_part(&joined, &["(){", "()(", "((", "=("]) || words.any(|word| FORMS.contains(&word))
 }
 
 /// Returns whether a `$` before this letter may begin an expansion.

@@ -244,14 +244,14 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
 /// Returns the lists of words of which a word becomes one; itself if the call does not tell them.
 fn words_of(word: &Word, place: &Place<'_>) -> Vec<Vec<Word>> {
     let own = vec![vec![word.clone()]];
-    let is_told = word.text.contains(['$', '{'])
-        && is_told(&word.text, place)
-        && !place.variables.contains_key("IFS");
+    let is_told = word.text.contains(['$', '{']) && is_told(&word.text, place);
     if word.is_known() || !is_told {
         return own;
     }
-    let mut lists = Vec::new();
     let is_list = !word.text.contains('$');
+    // Where a shell divides a value is not known then.
+    let is_open = !is_list && !word.quoted && place.variables.contains_key("IFS");
+    let mut lists = if is_open { own } else { Vec::new() };
     let texts = if is_list { braces(&word.text) } else { place.expansions(word) };
     for text in texts {
         // Only what is not in quotes is divided.

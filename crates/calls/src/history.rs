@@ -116,10 +116,14 @@ impl History {
     /// Notes the variables that words set: `NAME=value`.
     pub(super) fn assign(&mut self, words: &[Word]) {
         for word in words {
-            // `export $(cat f)` may set each variable.
-            if !word.is_known() && name_length(&word.text) == 0 {
+            let (name, is_set) = match word.text.split_once('=') {
+                Some((name, _)) => (name, true),
+                None => (&*word.text, false),
+            };
+            // `export $(cat f)` may set each variable, and so may `declare "x$n=1"`.
+            if name.contains(['$', '`']) {
                 self.add(Change::Other);
-            } else if word.text.contains('=') {
+            } else if is_set {
                 self.add(Change::Set(word.clone()));
             }
         }
@@ -156,12 +160,21 @@ impl History {
             }
             "popd" => self.add(Change::Strayed),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.assign(arguments),
+            // Without `-v` it sets nothing.
+            "printf" if !matches!(arguments, [word, ..] if word.text.starts_with("-v")) => {}
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "printf" | "let" => {
+                match program {
+                    "read" => self.forget("REPLY"),
+                    "getopts" => self.forget("OPTARG"),
+                    _ => {}
+                }
                 for word in arguments {
                     let name = word.text.strip_prefix("-v").unwrap_or(&word.text);
                     let name = &name[..name_length(name)];
                     if !name.is_empty() {
                         self.forget(name);
+                    } else if word.text.starts_with(['$', '`']) {
+                        self.add(Change::Other);
                     }
                 }
             }

@@ -182,14 +182,16 @@ impl Place<'_> {
         self.directories = bounded(reached, None);
     }
 
-    /// Notes what a further round of a loop may do: nothing is known of what changed since the one before.
+    /// Notes what a further round of a loop may do: nothing is known of what was set since the one before.
     fn go_round(&mut self, before: &Self) {
         if self.directories.iter().any(|directory| !before.directories.contains(directory)) {
             self.directories.push(None);
         }
         for (name, values) in &mut self.variables {
-            let known = before.values_of(name);
-            if values.iter().any(|value| !known.contains(value)) {
+            // Each time it is set it gets a list of its own.
+            let is_same =
+                matches!(before.variables.get(name), Some(known) if Rc::ptr_eq(known, values));
+            if !is_same {
                 Rc::make_mut(values).push(UNKNOWN.to_string());
             }
         }
@@ -253,6 +255,10 @@ impl Place<'_> {
                 }
             }
             values = bounded(longer, UNKNOWN.to_string());
+        }
+        // Some shells set it behind each command.
+        if plain == "_" {
+            values = vec![UNKNOWN.to_string()];
         }
         self.variables.insert(plain.to_owned(), Rc::new(values));
     }

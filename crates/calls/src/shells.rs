@@ -229,7 +229,7 @@ pub(super) fn code<'w>(name: &str, words: &'w [Word]) -> Inner<'w> {
         ("eval", [word]) if is_settings(word) => Inner::Nothing,
         ("eval", _) => joined(words),
         ("trap", [action, ..]) if !action.text.starts_with('-') && !action.may_be_option() => {
-            // A variable in it has the value of now, also in the inner quotes of `"rm '$x'"`.
+            // A variable in it is one of the text, also in the inner quotes of `"rm '$x'"`.
             let is_known = action.is_known();
             let text = if is_known { action.text.clone() } else { action.text.replace('\'', "\"") };
             Inner::Text { text, is_known }

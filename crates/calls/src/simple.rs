@@ -6,6 +6,7 @@ use super::names::{FETCHERS, STAYING, UNNAMED, UNPACKERS};
 use super::reader::{Found, LONGEST};
 use super::shells::{self, has_command_in_index, is_interpreter, names_device, names_evaluated};
 use super::wrappers::{self, Inner, Run};
+use crate::shell::hidden;
 use hookexec_files::glob::has_part;
 use std::sync::Arc;
 
@@ -96,7 +97,7 @@ impl Found {
         inputs.retain(|input| input.is_input() && (input.is_file() || !takes_code));
         // The call shows the code, but not in a word.
         command.is_certain &= !takes_code || command.documents().next().is_none();
-        let is_path = program.text.contains('/');
+        let is_path = hidden(&program.text).contains('/');
         let is_fetched = if is_path {
             self.is_fetched(program) || self.may_be_unnamed(program)
         } else {
@@ -154,20 +155,17 @@ impl Found {
                     hidden => hidden,
                 }
             }
-            // It runs later, perhaps in another directory.
             Inner::Text { text, .. } if name == "trap" => {
                 self.is_doubtful = true;
-                let before = self.history.clone();
-                self.history.may_stray();
-                let hidden = self.inner_text(&text, inner);
-                self.history = before;
+                let set_in = self.history.clone();
                 // At a signal, the shell goes on behind it.
                 if has_part(&text, &["cd", "chdir", "pushd", "popd"])
                     && !has_word(words, &["EXIT", "0"])
                 {
                     self.history.may_stray();
                 }
-                hidden
+                self.traps.push((text, inner, set_in));
+                Hidden::Nothing
             }
             Inner::Text { text, is_known } => {
                 // What is known of it is read, too.

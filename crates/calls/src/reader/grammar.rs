@@ -206,36 +206,37 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Reads the rounds of a loop, and `done`. If the second round may begin elsewhere or with other variables,
-    /// it is read, too, and what the first one changed is not known in it.
+    /// it is read, too, and what the first one set is not known in it.
     fn rounds(&mut self, has_condition: bool) -> Read<()> {
         let (start, documents) = (self.at, self.documents.clone());
         let before = self.found.history.clone();
-        if self.round(has_condition)? {
+        let condition = self.round(has_condition)?;
+        let mut changes = !condition.is(&before) && condition.has_moved();
+        changes |= self.found.history.may_be(&condition);
+        if changes {
+            let after = self.found.history.clone();
             self.found.history.add(Change::Round(before));
             self.at = start;
-            self.documents.clone_from(&documents);
+            self.documents = documents;
             self.round(has_condition)?;
+            self.found.history.may_be(&after);
         }
         self.expect_keyword("done")
     }
 
-    /// Reads one round of a loop, which `break` and `continue` leave, or which does not begin. Returns whether
-    /// the next one may begin elsewhere, or with other variables.
-    fn round(&mut self, has_condition: bool) -> Read<bool> {
-        let start = self.found.history.clone();
+    /// Reads one round of a loop, which `break` and `continue` leave. Returns the state in which it does not begin.
+    fn round(&mut self, has_condition: bool) -> Read<History> {
         self.loops.push(Vec::new());
         if has_condition {
             self.list()?;
         }
-        let before = self.found.history.clone();
+        let condition = self.found.history.clone();
         self.expect_keyword("do")?;
         self.list()?;
-        let mut changes = !before.is(&start) && before.has_moved();
         for left in self.loops.pop().unwrap_or_default() {
-            changes |= self.found.history.may_be(&left);
+            self.found.history.may_be(&left);
         }
-        changes |= self.found.history.may_be(&before);
-        Ok(changes)
+        Ok(condition)
     }
 
     fn if_command(&mut self) -> Read<Outcome> {

@@ -45,6 +45,8 @@ pub(super) struct Found {
     /// Whether quoted letters could be such a value.
     has_quoted_bracket: bool,
     has_quoted_dollar: bool,
+    /// The texts that the shell runs when it ends or at a signal, and its state where they are set.
+    pub(super) traps: Vec<(String, Frame, History)>,
     /// The names of files that come from the network.
     pub(super) fetched: HashSet<String>,
     /// The names of those that are put into another directory, where the shell may look for programs.
@@ -100,6 +102,12 @@ impl Found {
 
     /// Returns the commands, with what holds for all of them.
     pub(super) fn finished(mut self) -> Vec<SimpleCommand> {
+        // They may run in any directory. A trap may set another one.
+        while let Some((text, frame, set_in)) = self.traps.pop() {
+            self.history.may_be(&set_in);
+            self.history.may_stray();
+            self.whole_text(&text, &frame);
+        }
         if self.evaluates && self.has_quoted_bracket && self.has_quoted_dollar {
             self.hides_anything();
         }
