@@ -71,6 +71,8 @@ pub struct Reading {
     pub implied: OnceLock<Vec<SimpleCommand>>,
     /// Where the directories and files of patterns really lie, of those that lie elsewhere.
     pub reals: Mutex<HashMap<OsString, Option<PathBuf>>>,
+    /// The names of the files that paths lead to.
+    pub names: Mutex<HashMap<PathBuf, Arc<[PathBuf]>>>,
     /// An argument that makes every command uncertain, because its meaning is not known.
     pub unknown_argument: Option<String>,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::arguments::Arguments;
 use super::fit::Fit;
@@ -142,6 +143,17 @@ impl<'c> CallReading<'c> {
         Some(all)
     }
 
+    /// Returns the names of the file that a path leads to. Commands and rules share most paths, so each is looked
+    /// at once for a call.
+    pub(super) fn names(&self, path: &Path) -> Arc<[PathBuf]> {
+        if let Some(known) = locked(&self.reading.names).get(path) {
+            return Arc::clone(known);
+        }
+        let names: Arc<[PathBuf]> = names(path).into();
+        locked(&self.reading.names).insert(path.to_owned(), Arc::clone(&names));
+        names
+    }
+
     /// Returns where the directory or file of a pattern really lies, if that is elsewhere. Patterns share
     /// most directories, and rules most patterns, so each is looked at once for a call.
     pub(super) fn elsewhere(&self, path: &Path) -> Option<PathBuf> {
@@ -198,7 +210,7 @@ impl<'c> CallReading<'c> {
             for (number, path) in paths.iter().enumerate() {
                 let descends = mention.descends && number < known;
                 for meant in self.meant(path, text, mention)? {
-                    let names = names(&meant);
+                    let names = self.names(&meant);
                     if let Some(pattern) = here.fitting(&names, excepted) {
                         return Ok(Some(format!("is in `{}`", pattern.written)));
                     }
@@ -263,11 +275,11 @@ impl<'c> CallReading<'c> {
     /// Returns whether a target is one of those that patterns name.
     pub(super) fn target(&self, mention: &Mention, patterns: &[PathPattern]) -> Fit {
         for path in &mention.paths {
-            let mut all = names(path);
+            let mut all = self.names(path).to_vec();
             if !path.iter().any(|part| part == "**") {
                 // What it stands for now; if that is too much, the pattern alone counts.
                 for found in self.finder.find(path, false).unwrap_or_default() {
-                    all.extend(names(&found));
+                    all.extend_from_slice(&self.names(&found));
                 }
             }
             all.retain(|name| !take_away(patterns, name));

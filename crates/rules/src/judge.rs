@@ -240,8 +240,8 @@ impl<'c> Case<'c> {
                 return Fit::No;
             }
             for path in &mention.paths {
-                for name in names(path) {
-                    match holder(files, &name).or_else(|| holder(targets, &name)) {
+                for name in &*self.read.names(path) {
+                    match holder(files, name).or_else(|| holder(targets, name)) {
                         Some(pattern) if fit == Fit::No => {
                             fit = excepted(&mention.shown, &pattern.written);
                         }
