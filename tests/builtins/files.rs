@@ -722,9 +722,15 @@ proptest::proptest! {
         let machine = Machine::new();
         // The text of a here-document is no command.
         proptest::prop_assume!(!before.contains("<<"));
-        // A quote that stays open keeps every shell from running what follows; then one end closes it.
-        let may_stay_open = before.contains(['"', '\'', '`', '\\']);
-        let ends: &[&str] = if may_stay_open { &["", "'", "\"", "`"] } else { &[""] };
+        // Quotes that stay open keep every shell from running what follows; then one of these ends closes them.
+        let mut ends = vec![String::new()];
+        if before.contains(['"', '\'', '`', '\\']) {
+            for _ in 0..3 {
+                for end in ends.clone() {
+                    ends.extend(["'", "\"", "`"].map(|quote| format!("{end}{quote}")));
+                }
+            }
+        }
         let is_stopped = ends.iter().any(|end| {
             let command = format!("{before}\n\ncat ~/.ssh/id_rsa {end}\n\ncat ~/.ssh/id_rsa");
             let call = json!({ "tool_name": "shell", "tool_input": { "cmd": command } });

@@ -955,6 +955,7 @@ async fn a_command_runs_where_its_shell_went() {
         - pushd src && rm -rf *
         deny cd missing || exit 1 | cat; rm -rf *
         deny cd missing || break; rm -rf *
+        deny ! { exit 1; } <missing && cd src; rm -rf *
         deny cd missing || return; rm -rf *
         deny cd missing || exit 1 2; rm -rf *
         deny cd missing || exit > x; rm -rf *

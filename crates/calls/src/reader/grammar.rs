@@ -179,6 +179,8 @@ impl<'t> Reader<'t, '_> {
             self.blanks()?;
             let Some(redirection) = redirection else { continue };
             if redirection.can_fail() {
+                // Bash does not turn this failure around behind `!`.
+                outcome.success = either(outcome.success, Some(before.clone()));
                 outcome.failure = either(outcome.failure, Some(before.clone()));
             }
             if redirection.is_input() && self.found.without_input > without_input {
