@@ -1129,6 +1129,7 @@ async fn a_loop_a_trap_or_a_builtin_may_set_a_variable() {
         ask C=cx; \"${C/x/y}\" ..; ./x
         { type: rule, deny: no, commands: [git push -f], except: { commands: ['* --dry-run'] } }
         deny IFS=','; F=-f; git push $F
+        deny for r in a b c d e; do for o in -f --tags -v -q; do git push $r $o; done; done
         deny F=-f; while IFS= read -r l; do git push $F; done < f
         deny IFS=','; F='-f,--dry-run'; git push -f $F
         ask f() { git pus? -f; }; f

@@ -213,9 +213,18 @@ pub fn with_values(commands: &[SimpleCommand], scene: &Scene<'_>) -> Vec<SimpleC
         }
         let mut lists = vec![Vec::new()];
         for word in &command.words {
-            let mut values = words_of(word, &place);
+            let values = words_of(word, &place);
             if lists.len() * values.len() > MOST_ALTERNATIVES {
-                values = vec![vec![word.clone()]];
+                // Each value stands beside the first of the others.
+                let mut beside = Vec::new();
+                if lists.len() <= MOST_ALTERNATIVES {
+                    beside.extend(values.iter().map(|value| [&lists[0][..], value].concat()));
+                }
+                for list in &mut lists {
+                    list.push(word.clone());
+                }
+                lists.extend(beside);
+                continue;
             }
             if let [value] = &values[..] {
                 for list in &mut lists {
