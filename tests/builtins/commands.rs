@@ -163,6 +163,12 @@ fn other_tools_and_texts_for_other_shells_are_never_allowed() {
         assert_eq!(answer(&deny, &power_shell).0, expected, "{text}");
     }
     assert_eq!(answer(&deny, &Input::call("Read").arg("file_path", "rm")).0, "-");
+    let deny = rule(json!({ "deny": "no", "commands": ["mv"], "targets": ["**/.git"] }));
+    let power_shell = Input::call("PowerShell").arg("command", r"Move-Item .\.git x");
+    assert_eq!(answer(&deny, &power_shell).0, "deny");
+    let deny = rule(json!({ "deny": "no", "files": [".env"] }));
+    let power_shell = Input::call("PowerShell").arg("command", "type .env");
+    assert_eq!(answer(&deny, &power_shell).0, "deny");
 }
 
 #[test]

@@ -23,6 +23,11 @@ impl Found {
             return Hidden::words_in(&format!("powershell {posix}"));
         }
         for command in read {
+            if let Some(program) = equal_program(&command.program()) {
+                let mut equal = command.clone();
+                equal.words[0] = Word::known(program);
+                self.commands.push(equal);
+            }
             if command.frame.wrappers == frame.wrappers {
                 let words = [&[Word::known("powershell")], &*command.words].concat();
                 // It may know a function or an alias of this name: nothing is allowed for certain.
@@ -51,6 +56,19 @@ impl Found {
 fn reads_otherwise(command: &SimpleCommand) -> bool {
     let program = &*command.program();
     POWERSHELL_RUNNERS.contains(&program) || POWERSHELL_OTHERS.contains(&program)
+}
+
+/// Returns the program of the tables that does the same as one of PowerShell.
+fn equal_program(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "ni" => "new-item",
+        "ac" => "add-content",
+        "type" => "get-content",
+        "ri" | "del" | "erase" | "rd" | "rmdir" => "remove-item",
+        "copy-item" | "copy" | "cpi" => "cp",
+        "move-item" | "move" | "mi" | "rename-item" | "ren" | "rni" => "mv",
+        _ => return None,
+    })
 }
 
 /// Returns whether a word is `-Command` or a beginning of it. All words behind it are the text.

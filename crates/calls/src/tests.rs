@@ -510,6 +510,7 @@ fn a_text_for_powershell_is_read_if_it_has_only_plain_words() {
     let read = |text: &str| commands(&Input::call("PowerShell").arg("command", text));
     for (text, expected) in [
         ("ls", &["powershell ls ?", "powershell: ls"][..]),
+        ("ri a", &["powershell: remove-item a", "powershell ri a ?", "powershell: ri a"]),
         (
             "sudo a |\r\n b \"c|d\"",
             &[
